@@ -1,0 +1,145 @@
+package approval
+
+import "time"
+
+// Plan is what a request would run. Package command makes it, policy judges
+// it, and the runner runs it: one value, so that what was judged is what runs.
+type Plan struct {
+	// Text is the shell text, or the command formatted for reading when
+	// there is no shell.
+	Text string `json:"text"`
+	// Shell is the name of the shell that was asked to run Text ("sh",
+	// "bash"), and empty for a plain command.
+	Shell string `json:"shell,omitempty"`
+	// Argv is the whole argument vector as it was asked for.
+	Argv []string `json:"argv,omitempty"`
+	// Cwd is the working directory, bound to the folder that was seen.
+	Cwd File `json:"cwd"`
+	// Segments are the simple commands, in the order of the text.
+	Segments []Segment `json:"segments"`
+	// Root says in which order the segments run. It is nil when the text is
+	// not understood well enough to be run from its plan.
+	Root *Node `json:"root,omitempty"`
+	// Outer is the program that was asked to run Text (the shell), resolved.
+	// A person's yes starts this one.
+	Outer *Resolution `json:"outer,omitempty"`
+	// Findings are about the text as a whole, each of them a reason to ask.
+	Findings []Finding `json:"findings,omitempty"`
+	// Invalid is set when the request means nothing at all and is refused.
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// Op is what a node of a plan does.
+type Op string
+
+const (
+	OpRun  Op = "run"  // start segment Seg
+	OpSeq  Op = "seq"  // all kids, one after another
+	OpAnd  Op = "and"  // the second if the first succeeded
+	OpOr   Op = "or"   // the second if the first failed
+	OpPipe Op = "pipe" // all kids at once, output to input
+	OpNot  Op = "not"  // the opposite status of the one kid
+)
+
+// Node is one step of a plan. Seg is an index into the plan's segments and
+// counts only for OpRun.
+type Node struct {
+	Op   Op     `json:"op"`
+	Kids []Node `json:"kids,omitempty"`
+	Seg  int    `json:"seg,omitempty"`
+}
+
+// Segment is one simple command.
+type Segment struct {
+	// Start and End are byte offsets into the plan's text.
+	Start int `json:"start"`
+	End   int `json:"end"`
+	// Argv are the final words. Empty when Findings say why they are unknown.
+	Argv []string `json:"argv"`
+	// Dir is the folder it runs in, empty when that is known only at run time.
+	Dir string `json:"dir,omitempty"`
+	// Builtin names what the runner does itself ("cd", "echo"); no program
+	// starts then.
+	Builtin string `json:"builtin,omitempty"`
+	// Redirects are in the order they were written.
+	Redirects []Redirect `json:"redirects,omitempty"`
+	// Via is one more than the index of the segment that starts this one (a
+	// wrapper), zero for none.
+	Via int `json:"via,omitempty"`
+	// Program is what the command word leads to; nil for a builtin or when
+	// nothing was found.
+	Program *Resolution `json:"program,omitempty"`
+	// Kind says what sort of program it is, as far as we know it.
+	Kind ProgramKind `json:"kind,omitempty"`
+	// Findings are reasons to ask that hold whatever the entries say.
+	Findings []Finding `json:"findings,omitempty"`
+	// Floor is set when it may never run, whatever policy says.
+	Floor string `json:"floor,omitempty"`
+}
+
+// Redirect connects one descriptor of a segment.
+type Redirect struct {
+	FD int `json:"fd"`
+	// To is another descriptor (2>&1), or -1 for /dev/null.
+	To int `json:"to"`
+}
+
+// ToNull as Redirect.To stands for /dev/null.
+const ToNull = -1
+
+// ProgramKind sorts programs by what an entry for them can mean.
+type ProgramKind string
+
+const (
+	KindOther       ProgramKind = ""            // nothing is known of it
+	KindReader      ProgramKind = "reader"      // reads its operands, starts nothing
+	KindShell       ProgramKind = "shell"       // sh, bash, fish …
+	KindInterpreter ProgramKind = "interpreter" // python, node …
+	KindMultiplexer ProgramKind = "multiplexer" // busybox, toybox
+	KindWrapper     ProgramKind = "wrapper"     // env, nice, xargs …
+	KindStarter     ProgramKind = "starter"     // has options or files that start programs: git, find, make …
+	KindChanger     ProgramKind = "changer"     // writes, deletes or changes the machine
+)
+
+// Resolution is the file that a command word leads to.
+type Resolution struct {
+	// Word is the command word as written.
+	Word string `json:"word"`
+	// Path is the absolute path the word led to, before its last link was
+	// followed: argv[0] of the process.
+	Path string `json:"path"`
+	// Bare tells that Word had no slash and was found through PATH.
+	Bare bool `json:"bare,omitempty"`
+	// File is the program itself, at its real path.
+	File File `json:"file"`
+	// Interpreter is what the #! line of a script names, resolved.
+	Interpreter *Resolution `json:"interpreter,omitempty"`
+	// InterpreterArg is the one argument that the #! line passes.
+	InterpreterArg string `json:"interpreterArg,omitempty"`
+}
+
+// File is a file or folder as it was seen: enough to tell later whether it
+// is still the same one. Times are in nanoseconds since 1970.
+type File struct {
+	Path    string `json:"path"`
+	Dev     uint64 `json:"-"`
+	Ino     uint64 `json:"-"`
+	Size    int64  `json:"size,omitempty"`
+	Mode    uint32 `json:"-"`
+	UID     int    `json:"-"`
+	Changed int64  `json:"-"` // inode change time, which no program can set
+	Mod     int64  `json:"mtime,omitempty"`
+}
+
+// Same reports whether two looks at a regular file saw the same file with
+// the same content. The path does not count.
+func (f File) Same(g File) bool {
+	f.Path, g.Path = "", ""
+	return f == g
+}
+
+// SameFolder reports whether two looks at a folder saw the same folder.
+func (f File) SameFolder(g File) bool { return f.Dev == g.Dev && f.Ino == g.Ino }
+
+// ModTime is the time of the last change of content.
+func (f File) ModTime() time.Time { return time.Unix(0, f.Mod) }

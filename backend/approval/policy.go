@@ -1,0 +1,104 @@
+package approval
+
+import "time"
+
+// Policy is what holds for one agent, with every layer already applied.
+type Policy struct {
+	AgentID         string
+	Security        Security
+	Ask             Ask
+	AskFallback     Security
+	AutoAllowSkills bool
+	// Origins tells for each of "security", "ask", "askFallback" and
+	// "autoAllowSkills" where its value comes from, such as
+	// "agents.main.security"; empty means built in.
+	Origins map[string]string
+	// Allowlist holds the entries of "*" and then those of the agent.
+	Allowlist []Entry
+	// Denylist wins over everything.
+	Denylist           []DenyRule
+	SafeBins           []string
+	SafeBinTrustedDirs []string
+	Skills             []Skill
+	// Broken says why the file could not be read. Everything is denied then.
+	Broken string
+}
+
+// Entry is one remembered permission: a pattern, and what narrows it. The
+// JSON names are those of exec-approvals.json (product.md).
+type Entry struct {
+	ID               string     `json:"id,omitempty"`
+	Pattern          string     `json:"pattern"`
+	Source           string     `json:"source,omitempty"`
+	ArgPattern       string     `json:"argPattern,omitempty"`
+	Args             []string   `json:"args,omitempty"`
+	ArgsExact        bool       `json:"argsExact,omitempty"`
+	Cwd              string     `json:"cwd,omitempty"`
+	ExpiresAt        int64      `json:"expiresAt,omitempty"` // unix milliseconds
+	UsesLeft         *int       `json:"usesLeft,omitempty"`
+	SessionKey       string     `json:"sessionKey,omitempty"`
+	Identity         []Identity `json:"identity,omitempty"`
+	RequireIdentity  string     `json:"requireIdentity,omitempty"` // "sha256" or "signer"
+	Disabled         bool       `json:"disabled,omitempty"`
+	Note             string     `json:"note,omitempty"`
+	AddedAt          int64      `json:"addedAt,omitempty"` // unix milliseconds
+	AddedBy          string     `json:"addedBy,omitempty"`
+	LastUsedAt       int64      `json:"lastUsedAt,omitempty"` // unix milliseconds
+	LastUsedCommand  string     `json:"lastUsedCommand,omitempty"`
+	LastResolvedPath string     `json:"lastResolvedPath,omitempty"`
+}
+
+// Identity is what was seen under an entry's pattern.
+type Identity struct {
+	Path    string `json:"path"`
+	Size    int64  `json:"size,omitempty"`
+	MTime   int64  `json:"mtime,omitempty"` // unix milliseconds
+	SHA256  string `json:"sha256,omitempty"`
+	Signer  string `json:"signer,omitempty"`
+	Version string `json:"version,omitempty"`
+}
+
+// DenyRule refuses what its pattern matches, at any depth and in any case.
+type DenyRule struct {
+	Pattern string   `json:"pattern"`
+	Args    []string `json:"args,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
+// Skill is a program of a skill that a person accepted once.
+type Skill struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// Ended reports whether the entry's lease is over at this time.
+func (e Entry) Ended(now time.Time) bool {
+	if e.ExpiresAt != 0 && now.UnixMilli() >= e.ExpiresAt {
+		return true
+	}
+	return e.UsesLeft != nil && *e.UsesLeft <= 0
+}
+
+// Judgement is a verdict with everything that explains it.
+type Judgement struct {
+	Verdict Verdict `json:"verdict"`
+	Finding
+	// Segments holds one answer for each segment of the plan.
+	Segments []SegmentJudgement `json:"segments"`
+	// Security and Ask are what held when this was judged.
+	Security Security `json:"security"`
+	Ask      Ask      `json:"ask"`
+	// Choices are the decisions that a person may give.
+	Choices []Decision `json:"choices,omitempty"`
+	// Writes are the entries that allow-always would write.
+	Writes []Entry `json:"writes,omitempty"`
+}
+
+// SegmentJudgement is the verdict on one segment.
+type SegmentJudgement struct {
+	Verdict Verdict `json:"verdict"`
+	Finding
+	// Entry is the id or pattern of the entry, safe bin or rule that decided.
+	Entry string `json:"entry,omitempty"`
+}

@@ -1,0 +1,114 @@
+package approval
+
+import "time"
+
+// Prompt is a question with everything that is shown with it. Whoever shows
+// it computes nothing; the answer is its ID and a Decision.
+type Prompt struct {
+	ID         string    `json:"id"`
+	AgentID    string    `json:"agentId,omitempty"`
+	SessionKey string    `json:"sessionKey,omitempty"`
+	Who        Who       `json:"who"`
+	Peer       Peer      `json:"peer"`
+	Claim      Claim     `json:"claim"`
+	Plan       Plan      `json:"plan"`
+	Judgement  Judgement `json:"judgement"`
+	// Env is what the request changes in the environment.
+	Env []EnvChange `json:"env,omitempty"`
+	// Asked and Expires are unix milliseconds.
+	Asked   int64 `json:"asked"`
+	Expires int64 `json:"expires"`
+	// Count is how many identical requests wait for this one answer.
+	Count int `json:"count"`
+	// CallerGone tells that nobody waits any more: an answer runs nothing.
+	CallerGone bool `json:"callerGone,omitempty"`
+}
+
+// EnvChange is one difference between the environment of the run and the
+// environment that Countersign would use by itself.
+type EnvChange struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // "" with Secret: not shown
+	// Old is the value that is replaced, if there was one.
+	Old    string `json:"old,omitempty"`
+	Was    bool   `json:"was,omitempty"`
+	Secret bool   `json:"secret,omitempty"`
+	Asks   bool   `json:"asks,omitempty"`
+}
+
+// Answer is what ended a question.
+type Answer struct {
+	Decision Decision
+	// By says who answered: "terminal", "command line", "panel", a gateway's
+	// name, or "nobody" with a Finding that says why.
+	By string
+	Finding
+	// Note is what the person wants the agent to know.
+	Note string
+}
+
+// Result is what is reported about a request when it is over.
+type Result struct {
+	// Denied is set when the command was not run, or was ended by a denial.
+	Denied *Denial
+	// ExitCode is nil when no program ended by itself: nothing ran, it was
+	// ended by a signal, or it could not be started.
+	ExitCode *int
+	Signal   string
+	TimedOut bool
+	Stdout   []byte
+	Stderr   []byte
+	// Truncated tells that output beyond the cap was dropped.
+	Truncated bool
+	// Tail is the end of the output, for events.
+	Tail []byte
+	// Error says why the command could not be run to its end, in one sentence.
+	Error string
+	// Left names programs that outlived the command and were ended.
+	Left []string
+	// OutputSize and OutputHash describe all output, also what was dropped.
+	OutputSize int64
+	OutputHash string
+	Started    time.Time
+	Ended      time.Time
+}
+
+// Success reports whether the command ran and ended with status 0.
+func (r Result) Success() bool {
+	return r.Denied == nil && r.Error == "" && !r.TimedOut && r.ExitCode != nil && *r.ExitCode == 0
+}
+
+// Denial is a refusal on its way to the agent.
+type Denial struct {
+	Finding
+	// Code is the error code of the wire: UNAVAILABLE or INVALID_REQUEST.
+	Code string
+	// Segment is the text of the segment it is about, escaped.
+	Segment string
+	// Hint says what would be allowed instead, if we know.
+	Hint string
+	// Note is what the person wants the agent to know.
+	Note string
+}
+
+// EventKind names what happened to a run.
+type EventKind string
+
+const (
+	EventAsked    EventKind = "asked"
+	EventAnswered EventKind = "answered"
+	EventStarted  EventKind = "started"
+	EventFinished EventKind = "finished"
+	EventDenied   EventKind = "denied"
+)
+
+// Event tells what happened to a run. Events never hold up a run or a reply.
+type Event struct {
+	Kind       EventKind `json:"kind"`
+	RunID      string    `json:"runId"`
+	AgentID    string    `json:"agentId,omitempty"`
+	SessionKey string    `json:"sessionKey,omitempty"`
+	Reason     Reason    `json:"reason,omitempty"`
+	ExitCode   *int      `json:"exitCode,omitempty"`
+	At         int64     `json:"at"` // unix milliseconds
+}

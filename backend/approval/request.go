@@ -1,0 +1,64 @@
+package approval
+
+import "time"
+
+// Request is one command that somebody wants to run. The door that took it
+// fills it in; nothing in it is believed because it was said.
+type Request struct {
+	// ID is the run id: ours, fresh, and never the caller's.
+	ID string
+	// Command is the argument vector. Empty for a request that is text only.
+	Command []string
+	// Text is the command text of a `request` frame, which the caller runs
+	// itself. Empty when Command is set.
+	Text string
+	// RawCommand is the display text that the caller sent beside Command. It
+	// must agree with Command and decides nothing.
+	RawCommand string
+	// Who says who runs it.
+	Who Who
+	// Cwd is the working directory as asked; empty means the home folder.
+	Cwd string
+	// Env holds the asked changes to the environment.
+	Env map[string]string
+	// Timeout ends the command. Zero means the default of product.md.
+	Timeout time.Duration
+	// Background lets the command outlive its caller.
+	Background bool
+	// NeedsScreenRecording refuses the run where that permission is missing.
+	NeedsScreenRecording bool
+	AgentID              string
+	SessionKey           string
+	// Deadline is when the caller stops waiting; zero if it did not say.
+	Deadline time.Time
+	// Arrived is when the door took the request.
+	Arrived time.Time
+	Claim   Claim
+	Peer    Peer
+}
+
+// Claim is what the caller says about policy. It can tighten and is shown as
+// "says the caller"; it never loosens (product.md, two credentials).
+type Claim struct {
+	Security     Security `json:"security,omitempty"`
+	Ask          Ask      `json:"ask,omitempty"`
+	Host         Host     `json:"host,omitempty"`
+	Decision     Decision `json:"decision,omitempty"`
+	Source       string   `json:"source,omitempty"`
+	ResolvedPath string   `json:"resolvedPath,omitempty"`
+}
+
+// Peer is the process at the other end of the socket, read once from the
+// kernel when it connected.
+type Peer struct {
+	UID int `json:"uid"`
+	PID int `json:"pid"`
+	// Started tells this process from a later one with the same id, in the
+	// kernel's own units.
+	Started uint64 `json:"-"`
+	// Exe is the path of its program, as far as the kernel tells.
+	Exe string `json:"exe,omitempty"`
+	// Ancestors are the process ids of its parents, nearest first, as they
+	// were when it connected.
+	Ancestors []int `json:"-"`
+}

@@ -1,0 +1,154 @@
+// Package backend_test holds the rules of the house as tests: which package
+// may import which, that each says what it is for, and that the rest of the
+// world can build it.
+package backend_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/countersign-app/countersign/backend/"
+
+// floors says on which floor a room is. A room imports only rooms below it;
+// rooms of one floor never import each other.
+var floors = map[string]int{
+	"approval": 0, "display": 0, "envnames": 0, "glob": 0, "paths": 0, "proc": 0,
+	"command": 1, "config": 1, "environ": 1, "history": 1, "ipc": 1, "pending": 1, "runner": 1, "store": 1,
+	"policy":          2,
+	"gate":            3,
+	"host":            4,
+	"cmd/countersign": 6,
+}
+
+// forTests are imported by tests only.
+const forTests = "approvaltest"
+
+type source struct {
+	room string // folder below backend
+	name string
+	test bool
+	file *ast.File
+	text string
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == "testdata" {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || filepath.Dir(path) == "." {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		list = append(list, source{
+			room: filepath.ToSlash(filepath.Dir(path)), name: path,
+			test: strings.HasSuffix(path, "_test.go"), file: file, text: string(text),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 8 {
+		t.Fatalf("only %d files found: is the test in the right folder?", len(list))
+	}
+	return list
+}
+
+func TestFloors(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.room == forTests {
+			continue
+		}
+		floor, known := floors[s.room]
+		if !known {
+			t.Errorf("%s: room %q has no floor: give it one here, if it is the right room", s.name, s.room)
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			path := strings.Trim(imp.Path.Value, `"`)
+			if strings.Contains(path, "wails") || strings.Contains(path, "macdriver") || path == "C" {
+				t.Errorf("%s imports %s: only app may", s.name, path)
+			}
+			room, ours := strings.CutPrefix(path, module)
+			switch {
+			case !ours:
+				if strings.HasPrefix(path, "github.com/countersign-app/") {
+					t.Errorf("%s imports %s: backend never imports what is above it", s.name, path)
+				}
+			case room == s.room && s.test:
+			case room == forTests:
+				if !s.test {
+					t.Errorf("%s imports %s: only tests may", s.name, room)
+				}
+			case floors[room] >= floor && !(s.test && floor > 1):
+				t.Errorf("%s (floor %d) imports %s (floor %d)", s.name, floor, room, floors[room])
+			}
+		}
+	}
+}
+
+func TestPackageDocs(t *testing.T) {
+	docs := map[string][]string{}
+	rooms := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		rooms[s.room] = true
+		if s.file.Doc != nil {
+			docs[s.room] = append(docs[s.room], s.name)
+		}
+	}
+	for room := range rooms {
+		if len(docs[room]) != 1 {
+			t.Errorf("%s: want one package comment, found %d: %v", room, len(docs[room]), docs[room])
+		}
+	}
+}
+
+func TestPlatformNameOnlyInPaths(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.room != "paths" && !s.test && strings.Contains(s.text, "runtime.GOOS") {
+			t.Errorf("%s looks at the platform's name: write one function per platform, or ask paths", s.name)
+		}
+	}
+}
+
+// TestPlatforms vets, and so builds, the backend for the other platforms.
+func TestPlatforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves the other platforms out")
+	}
+	for _, platform := range []string{"darwin/arm64", "windows/amd64", "linux/arm64"} {
+		t.Run(platform, func(t *testing.T) {
+			system, arch, _ := strings.Cut(platform, "/")
+			cmd := exec.Command("go", "vet", "./...")
+			env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GOFLAGS=") })
+			cmd.Env = append(env, "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+// Package paths is the only place that knows where files live, and the only
+// one that looks at the name of the platform.
+package paths
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// State is the state folder of one host, and the names of the files in it.
+type State struct {
+	// Dir is the folder, absolute. All files in it are 0600, it is 0700.
+	Dir string
+	// Beside is set when Dir is a subfolder because an OpenClaw that keeps
+	// its own store lives in the parent (product.md, where files live).
+	Beside bool
+}
+
+// Find returns the state folder: the first that is set of flag,
+// COUNTERSIGN_STATE_DIR and OPENCLAW_STATE_DIR, else ~/.openclaw. It looks at
+// the disk only to see whether OpenClaw's own store is there, and creates
+// nothing.
+func Find(flag string, getenv func(string) string) (State, error) {
+	dir := flag
+	for _, name := range []string{"COUNTERSIGN_STATE_DIR", "OPENCLAW_STATE_DIR"} {
+		if dir == "" {
+			dir = strings.TrimSpace(getenv(name))
+		}
+	}
+	home, err := Home(getenv)
+	if err != nil {
+		return State{}, err
+	}
+	if dir == "" {
+		dir = "~/.openclaw"
+	}
+	if dir, err = filepath.Abs(Expand(dir, home)); err != nil {
+		return State{}, fmt.Errorf("cannot find the state folder: %w", err)
+	}
+	return At(dir), nil
+}
+
+// At returns the state folder for a base folder. A file called
+// exec-approvals.json beside OpenClaw's SQLite store would make that
+// OpenClaw refuse every command, so there our files go into a subfolder.
+func At(dir string) State {
+	if _, err := os.Lstat(filepath.Join(dir, "state", "openclaw.sqlite")); err == nil {
+		return State{Dir: filepath.Join(dir, "countersign"), Beside: true}
+	}
+	return State{Dir: dir}
+}
+
+// Home returns the home folder of the person, absolute.
+func Home(getenv func(string) string) (string, error) {
+	home := getenv("HOME")
+	if runtime.GOOS == "windows" {
+		home = getenv("USERPROFILE")
+	}
+	if !filepath.IsAbs(home) {
+		return "", fmt.Errorf("cannot tell the home folder: set HOME to an absolute path (it is %q)", home)
+	}
+	return filepath.Clean(home), nil
+}
+
+// Expand replaces a leading ~ by the home folder.
+func Expand(path, home string) string {
+	if path == "~" {
+		return home
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+// Approvals is the policy, the socket's path and the request token.
+func (s State) Approvals() string { return filepath.Join(s.Dir, "exec-approvals.json") }
+
+// Socket is where the local socket lives unless the policy file says
+// otherwise.
+func (s State) Socket() string { return filepath.Join(s.Dir, "exec-approvals.sock") }
+
+// Lock is held for the whole life of a host.
+func (s State) Lock() string { return s.Socket() + ".lifecycle.lock" }
+
+// OperatorKey is the key of those who may answer and edit.
+func (s State) OperatorKey() string { return filepath.Join(s.Dir, "operator.key") }
+
+// History is the database of requests.
+func (s State) History() string { return filepath.Join(s.Dir, "history.db") }
+
+// Backups is the folder of the last accepted versions of the policy file.
+func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
+
+// CaseInsensitive reports whether disks of this platform usually take names
+// in another case for the same file.
+func CaseInsensitive() bool { return runtime.GOOS == "darwin" || runtime.GOOS == "windows" }
+
+// SocketLimit is the length of the longest socket path, in bytes.
+func SocketLimit() int {
+	if runtime.GOOS == "darwin" {
+		return 103
+	}
+	return 107
+}
+
+// DefaultPath is the PATH for a person whose login shell does not tell one.
+func DefaultPath() string {
+	if runtime.GOOS == "darwin" {
+		return "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+	}
+	return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+}
+
+// PackageStores are folders in which a package manager keeps the files that
+// its links lead to: a newer version under the same one is the same program.
+func PackageStores() []string {
+	return []string{
+		"/opt/homebrew/Cellar", "/opt/homebrew/Caskroom",
+		"/usr/local/Cellar", "/usr/local/Caskroom",
+		"/home/linuxbrew/.linuxbrew/Cellar", "/nix/store",
+	}
+}
