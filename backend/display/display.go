@@ -1,0 +1,62 @@
+// Package display makes text safe to show: characters that a screen would
+// obey, hide or turn around become visible, and secrets become ***.
+//
+// It never cuts, because what is not shown cannot be judged. Text that a
+// person decides on gets Escape alone: Redact hides what looks like a secret,
+// and a command can be written so that more than a secret looks like one.
+package display
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns text for a log: one line, without secrets.
+func Line(s string) string { return Escape(Redact(s)) }
+
+// Escape writes every character that cannot be seen, or that moves others,
+// as \u{HEX}, and every byte that is not UTF-8 as \x{HEX}. Newline and tab
+// count as such. Combining marks and emoji stay. Escaping twice changes
+// nothing.
+func Escape(s string) string {
+	clean := func(r rune) bool { return r != utf8.RuneError && !hidden(r) }
+	start := strings.IndexFunc(s, func(r rune) bool { return !clean(r) })
+	if start < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	b.WriteString(s[:start])
+	for i := start; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x{%02X}`, s[i])
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%X}`, r)
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// hidden reports whether a character is escaped: controls, formats such as
+// bidi and zero-width characters, line and paragraph separators, all spaces
+// but the common one, and what fonts draw as nothing.
+func hidden(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	switch r {
+	case 0x2800: // Braille without dots
+		return true
+	case 0xFE0E, 0xFE0F: // choose between text and emoji
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}

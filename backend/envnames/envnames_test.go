@@ -1,0 +1,228 @@
+package envnames
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var requestedTests = []struct {
+	name string
+	want Class
+}{
+	{"", Malformed},
+	{"A B", Malformed},
+	{"1A", Malformed},
+	{"A-B", Malformed},
+	{" FOO ", Malformed},
+	{"A=B", Malformed},
+	{"A\x00", Malformed},
+	{"A\n", Malformed},
+	{"É", Malformed},
+	{"\u212aEY", Malformed}, // the Kelvin sign
+	{"BASH_FUNC_x%%", Malformed},
+	{"ProgramFiles(x86)", Malformed},
+
+	{"LD_PRELOAD", Refused},
+	{"ld_preload", Refused},
+	{"Ld_Anything", Refused},
+	{"LD_", Refused},
+	{"LD", Refused},
+	{"DYLD_INSERT_LIBRARIES", Refused},
+	{"BASH_ENV", Refused},
+	{"ENV", Refused},
+	{"GIT_CONFIG_COUNT", Refused},
+	{"npm_config_registry", Refused},
+	{"NPM_CONFIG_MY_TOKEN", Refused}, // also *_TOKEN: the stricter counts
+	{"CARGO_REGISTRIES_X_TOKEN", Refused},
+	{"MallocStackLogging", Refused},
+	{"LUA_INIT_5_4", Refused},
+	{"CMAKE_C_COMPILER", Refused},
+	{"CMAKE_Fortran_COMPILER", Refused},
+	{"CMAKE__COMPILER", Refused},
+	{"CARGO_TARGET_X86_64_LINKER", Refused},
+	{"CARGO_TARGET_A_RUNNER", Refused},
+	{"TF_VAR_x", Refused},
+	{"DATABASE_URL", Refused},
+	{"GIT_PAGER", Refused},
+	{"PS4", Refused},
+
+	{"PATH", Fixed},
+	{"path", Fixed},
+	{"Home", Fixed},
+	{"SHELL", Fixed}, // OpenClaw refuses it too
+	{"XDG_CONFIG_HOME", Fixed},
+	{"SSH_AUTH_SOCK", Fixed},
+	{"COUNTERSIGN", Fixed},
+	{"COUNTERSIGN_RUN", Fixed},
+	{"COUNTERSIGN_STATE_DIR", Fixed},
+	{"OPENCLAW_SHELL", Fixed},
+
+	{"http_proxy", Asks},
+	{"GH_TOKEN", Asks},
+	{"gh_token", Asks},
+	{"MY_SECRETS_FILE", Asks},
+	{"OPENAI_API_KEY", Asks},
+	{"AWS_PROFILE", Asks},
+	{"PIP_INDEX_URL", Asks},
+	{"HELM_PLUGINS", Asks},
+
+	{"TERM", Plain},
+	{"term", Plain},
+	{"LC_ALL", Plain},
+	{"LC_", Plain},
+	{"CI", Plain},
+	{"TZ", Plain},
+
+	{"FOO", Other},
+	{"_", Other},
+	{"TERMX", Other},
+	{"XPATH", Other},
+	{"CMAKE_COMPILER", Other}, // no text for the star and one _ short
+	{"CARGO_TARGET_DIR", Other},
+	{"GIT_AUTHOR_NAME", Other},
+	{"RUST_BACKTRACE", Other},
+	{"NODE_ENV", Other},
+}
+
+func TestRequested(t *testing.T) {
+	for _, c := range requestedTests {
+		if got := Requested(c.name); got != c.want {
+			t.Errorf("%q: class %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestStripInherited(t *testing.T) {
+	for name, want := range map[string]bool{
+		"LD_PRELOAD": true, "dyld_x": true, "BASH_ENV": true, "ENV": true, "BASH_FUNC_f%%": true,
+		"BASH_FUNC_a/b%%": true, "SHELLOPTS": true, "PS4": true, "PROMPT_COMMAND": true, "IFS": true, "ZDOTDIR": true,
+		"PATH": false, "NODE_OPTIONS": false, "EDITOR": false, "GOFLAGS": false, "LDFLAGS": false, "": false, "ENVX": false,
+	} {
+		if got := StripInherited(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	for name, want := range map[string]bool{
+		"GH_TOKEN": true, "token": true, "AWS_SECRET_ACCESS_KEY": true, "MY_SECRETS": true, "OPENAI_API_KEY": true,
+		"DB_PASSWORD": true, "MYSQL_PASSWORDS": true, "PGPASSWORD": true, "PGPASSFILE": false, "DATABASE_URL": true,
+		"HTTP_PROXY": false, "SSL_CERT_FILE": false, "TOKENS": false, "FOO": false, "": false, "SSH_AUTH_SOCK": false,
+	} {
+		if got := Secret(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestVectors compares with what OpenClaw refuses.
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/env-policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy struct {
+		BlockedEverywhereKeys, BlockedOverrideOnlyKeys []string
+		BlockedOverridePrefixes, BlockedPrefixes       []string
+	}
+	if err := json.Unmarshal(data, &policy); err != nil {
+		t.Fatal(err)
+	}
+	keys := slices.Concat(policy.BlockedEverywhereKeys, policy.BlockedOverrideOnlyKeys)
+	for _, prefix := range slices.Concat(policy.BlockedOverridePrefixes, policy.BlockedPrefixes) {
+		keys = append(keys, prefix, prefix+"X")
+	}
+	if len(keys) < 250 {
+		t.Fatalf("only %d keys", len(keys))
+	}
+	// OpenClaw refuses all of them. Ours: Fixed is refused too, Asks is asked
+	// where the third list of environment.md names it, and nothing passes.
+	asks := map[string]bool{}
+	for _, key := range keys {
+		switch Requested(key) {
+		case Refused, Fixed:
+		case Asks:
+			asks[key] = true
+		default:
+			t.Errorf("%s passes", key)
+		}
+	}
+	got := strings.Join(slices.Sorted(maps.Keys(asks)), " ")
+	want := strings.Join(strings.Fields(asked), " ")
+	if got != want {
+		t.Errorf("asked instead of refused:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// asked are the keys that OpenClaw refuses and we ask about: endpoints, trust
+// and credentials, which a person can judge.
+const asked = `
+ALL_PROXY ANSIBLE_CALLBACK_PLUGINS ANSIBLE_COLLECTIONS_PATH ANSIBLE_CONFIG ANSIBLE_CONNECTION_PLUGINS
+ANSIBLE_FILTER_PLUGINS ANSIBLE_INVENTORY_PLUGINS ANSIBLE_LIBRARY ANSIBLE_LOOKUP_PLUGINS ANSIBLE_MODULE_UTILS
+ANSIBLE_REMOTE_TEMP ANSIBLE_ROLES_PATH ANSIBLE_STRATEGY_PLUGINS AWS_ACCESS_KEY_ID AWS_CONFIG_FILE
+AWS_CONTAINER_CREDENTIALS_FULL_URI AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_SECRET_ACCESS_KEY
+AWS_SECURITY_TOKEN AWS_SESSION_TOKEN AWS_SHARED_CREDENTIALS_FILE AWS_WEB_IDENTITY_TOKEN_FILE
+AZURE_AUTH_LOCATION AZURE_CLIENT_ID AZURE_CLIENT_SECRET BUN_CONFIG_REGISTRY CONDA_DEFAULT_ENV CONDA_PREFIX
+CURL_CA_BUNDLE CURL_HOME DENO_DIR DOCKER_CERT_PATH DOCKER_CONTEXT DOCKER_HOST DOCKER_TLS_VERIFY GH_TOKEN
+GITHUB_TOKEN GITLAB_TOKEN GOOGLE_APPLICATION_CREDENTIALS HELM_HOME HELM_PLUGINS HTTPS_PROXY HTTP_PROXY
+KUBECONFIG NODE_AUTH_TOKEN NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NO_PROXY NPM_TOKEN
+PACKER_PLUGIN_PATH PIP_CONFIG_FILE PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_INDEX_URL PIP_PYPI_URL
+PIP_TRUSTED_HOST REQUESTS_CA_BUNDLE SSLKEYLOGFILE SSL_CERT_DIR SSL_CERT_FILE TF_CLI_CONFIG_FILE
+TF_PLUGIN_CACHE_DIR UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_INDEX UV_INDEX_URL UV_PYTHON VAGRANT_VAGRANTFILE
+VIRTUAL_ENV WGETRC YARN_RC_FILENAME`
+
+// TestData keeps the list readable by the code: known sections, names in
+// capitals, no name twice in a section.
+func TestData(t *testing.T) {
+	want := []string{"asks", "fixed", "inherited", "plain", "protocol", "refused", "secret"}
+	if got := slices.Sorted(maps.Keys(table)); !slices.Equal(got, want) {
+		t.Errorf("sections %v, want %v", got, want)
+	}
+	word := regexp.MustCompile(`^[A-Z0-9_*]+$`)
+	section, seen := "", map[string]bool{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if head, _, ok := strings.Cut(line, "]"); ok {
+			section = head
+			continue
+		}
+		for _, w := range strings.Fields(line) {
+			if !word.MatchString(w) || strings.Contains(w, "**") {
+				t.Errorf("%q is no name", w)
+			}
+			if seen[section+w] {
+				t.Errorf("%s is in %s] twice", w, section)
+			}
+			seen[section+w] = true
+		}
+	}
+	for _, name := range strings.Fields("LD_ DYLD_ BASH_ENV ENV BASH_FUNC_ SHELLOPTS PS4 PROMPT_COMMAND IFS ZDOTDIR") {
+		if Requested(name) != Refused {
+			t.Errorf("%s is taken out when inherited, but not refused when requested", name)
+		}
+	}
+}
+
+func FuzzRequested(f *testing.F) {
+	for _, c := range requestedTests {
+		f.Add(c.name)
+	}
+	portable := regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_]*\z`)
+	f.Fuzz(func(t *testing.T, name string) {
+		class := Requested(name)
+		if (class == Malformed) == portable.MatchString(name) {
+			t.Errorf("%q: class %d", name, class)
+		}
+		if Requested(strings.ToLower(name)) != class && portable.MatchString(name) {
+			t.Errorf("%q: case counts", name)
+		}
+	})
+}
