@@ -1,0 +1,116 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// Query says which rows to list. What is not set does not count.
+type Query struct {
+	// Limit is how many rows at most: 100 if not set, 1000 at most.
+	Limit int
+	// Before is the N of the last row of the page before.
+	Before  int64
+	AgentID string
+	// Parent selects the programs of one request, and with an empty text the
+	// requests alone.
+	Parent *string
+	State  State
+}
+
+// List returns rows, newest first, those that are still queued included.
+func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
+	var where []string
+	var args []any
+	only := func(condition string, arg any) {
+		where = append(where, condition)
+		args = append(args, arg)
+	}
+	if q.Before > 0 {
+		only("n < ?", q.Before)
+	}
+	if q.AgentID != "" {
+		only("agent_id = ?", q.AgentID)
+	}
+	if q.Parent != nil {
+		only("parent = ?", *q.Parent)
+	}
+	if q.State != "" {
+		only("state = ?", q.State)
+	}
+	rest := ""
+	if len(where) > 0 {
+		rest = "WHERE " + strings.Join(where, " AND ")
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	return d.read(ctx, rest+" ORDER BY n DESC LIMIT ?", append(args, min(limit, maxLimit))...)
+}
+
+// Unfinished returns all rows that wait or run, oldest first. Before the
+// first Put these are what a crash left behind.
+func (d *DB) Unfinished(ctx context.Context) ([]Row, error) {
+	return d.read(ctx, "WHERE state IN ('waiting', 'running') ORDER BY n")
+}
+
+func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) {
+	if err := d.Sync(ctx); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	f, failed := d.file, d.failed
+	d.mu.Unlock()
+	switch {
+	case f == nil && failed != nil:
+		return nil, failed
+	case f == nil:
+		return nil, ErrClosed
+	}
+	list, err := f.read(ctx, rest, args)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the history: %w", err)
+	}
+	return list, nil
+}
+
+func (f *file) read(ctx context.Context, rest string, args []any) ([]Row, error) {
+	found, err := f.reader.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM runs "+rest, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var list []Row
+	for found.Next() {
+		row, err := scan(found)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, found.Err()
+}
+
+func scan(found *sql.Rows) (Row, error) {
+	var row Row
+	to := []any{&row.N}
+	for _, c := range row.columns() {
+		to = append(to, c.value)
+	}
+	if err := found.Scan(to...); err != nil {
+		return Row{}, err
+	}
+	// Words that nobody knows never get further than this.
+	if err := row.checkWords(); err != nil {
+		return Row{}, fmt.Errorf("row %d: %w", row.N, err)
+	}
+	return row, nil
+}

@@ -1,0 +1,236 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	// commitAfter is how long a row may wait for others to share its write.
+	// The rest of the second is for the disk.
+	commitAfter = 250 * time.Millisecond
+	retryAfter  = time.Second
+	// maxAsides bounds how many broken files one host leaves behind, should
+	// every new one break too.
+	maxAsides = 3
+)
+
+// run is the writer: the only goroutine that opens, writes and trims the
+// file. Close waits for it. It sleeps without a timer while nothing is queued.
+func (d *DB) run() {
+	defer close(d.done)
+	for stopped := false; !stopped; {
+		trimming, err := d.attempt()
+		switch {
+		case err != nil:
+			stopped = d.pause(retryAfter)
+		case trimming:
+			stopped = d.pause(0)
+		default:
+			stopped = d.idle() || d.pause(commitAfter)
+		}
+	}
+	for d.pending() {
+		if _, err := d.attempt(); err != nil {
+			break
+		}
+	}
+	d.release()
+}
+
+// idle waits until something is queued or somebody waits, and reports
+// whether it is time to stop.
+func (d *DB) idle() (stopped bool) {
+	select {
+	case <-d.wake:
+	case <-d.flush:
+		signal(d.flush) // for the pause that follows
+	case <-d.stop:
+		return true
+	}
+	return false
+}
+
+// pause waits, at most until somebody waits for the rows, and reports whether
+// it is time to stop.
+func (d *DB) pause(length time.Duration) (stopped bool) {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-d.flush:
+	case <-d.stop:
+		return true
+	}
+	return false
+}
+
+func (d *DB) pending() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.batch.entries)+len(d.queue.entries) > 0
+}
+
+// attempt opens the file if it must, writes what is queued, tells those who
+// wait how that went, and then trims one step. It reports whether there may
+// be more to trim.
+func (d *DB) attempt() (trimming bool, err error) {
+	err = d.write()
+	if broken(err) && d.asides < maxAsides {
+		if err = d.setAside(err); err == nil {
+			err = d.write()
+		}
+	}
+	d.settle(err)
+	if err != nil {
+		return false, err
+	}
+	trimmed, err := d.file.trim(d.opt)
+	if err != nil {
+		// The rows are safe, and the next write tries again.
+		d.opt.Log.Warn("cannot trim the history", "path", d.opt.Path, "error", err)
+	}
+	return trimmed && err == nil, nil
+}
+
+func (d *DB) write() error {
+	if err := d.open(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	if len(d.batch.entries) == 0 {
+		d.batch, d.queue = d.queue, queue{}
+		d.begun = d.puts
+	}
+	entries := d.batch.entries
+	d.mu.Unlock()
+	return d.file.put(entries)
+}
+
+// open makes sure that the file is open and still the one at the path: rows
+// in a file that somebody removed would be gone with the next start.
+func (d *DB) open() error {
+	if d.file != nil {
+		if now, err := os.Lstat(d.opt.Path); err == nil && os.SameFile(now, d.file.seen) {
+			return nil
+		}
+		d.opt.Log.Error("the history was removed or replaced while in use: beginning again", "path", d.opt.Path)
+		d.release()
+	}
+	f, err := openFile(d.opt.Path)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.file, d.opened = f, true
+	d.mu.Unlock()
+	return nil
+}
+
+func (d *DB) release() {
+	d.mu.Lock()
+	f := d.file
+	d.file = nil
+	d.mu.Unlock()
+	if f == nil {
+		return
+	}
+	if err := f.close(); err != nil {
+		d.opt.Log.Warn("cannot close the history", "path", d.opt.Path, "error", err)
+	}
+}
+
+func (d *DB) setAside(why error) error {
+	d.release()
+	d.asides++
+	to, err := setAside(d.opt.Path, d.opt.Now())
+	if err != nil {
+		return fmt.Errorf("it is broken (%w) and cannot be set aside: %w", why, err)
+	}
+	d.opt.Log.Error("the history was broken: it is kept aside and a new one begins", "aside", to, "error", why)
+	return nil
+}
+
+// settle records how an attempt ended and wakes those who wait for it.
+func (d *DB) settle(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case err == nil:
+		if d.failed != nil {
+			d.opt.Log.Info("the history can be written again", "path", d.opt.Path)
+		}
+		d.failed, d.batch, d.written = nil, queue{}, d.begun
+	default:
+		if d.failed == nil {
+			d.opt.Log.Error("the history cannot be written: nothing runs", "path", d.opt.Path, "error", err)
+		}
+		d.failed = fmt.Errorf("cannot write the history %s: %w", d.opt.Path, err)
+	}
+	d.attempts++
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// put writes the entries in one transaction: all of them or none.
+func (f *file) put(entries []entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	last, rows := f.last, f.rows
+	f.rows = -1 // until it is committed
+	tx, err := f.writer.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	upsert := tx.Stmt(f.upsert)
+	for i := range entries {
+		args := []any{entries[i].queued}
+		for _, c := range entries[i].row.columns() {
+			args = append(args, c.value)
+		}
+		result, err := upsert.Exec(args...)
+		if err != nil {
+			return err
+		}
+		// An update leaves the id of the last insert as it was.
+		if n, err := result.LastInsertId(); err != nil {
+			return err
+		} else if n > last {
+			last = n
+			if rows >= 0 {
+				rows++
+			}
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	f.last, f.rows = last, rows
+	return nil
+}
+
+// upsert is the statement that inserts a row or replaces all of it but its
+// place and age.
+func upsert() string {
+	names := columnNames()
+	sets := make([]string, len(names))
+	for i, name := range names {
+		sets[i] = name + " = excluded." + name
+	}
+	return "INSERT INTO runs (queued, " + strings.Join(names, ", ") + ")" +
+		" VALUES (?" + strings.Repeat(", ?", len(names)) + ")" +
+		" ON CONFLICT (id) DO UPDATE SET " + strings.Join(sets, ", ")
+}
+
+func columnNames() []string {
+	columns := new(Row).columns()
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
