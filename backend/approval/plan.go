@@ -110,6 +110,9 @@ type Resolution struct {
 	Path string `json:"path"`
 	// Bare tells that Word had no slash and was found through PATH.
 	Bare bool `json:"bare,omitempty"`
+	// Link is Path with the links of its folder followed, when Path itself is
+	// a link; empty when it is not.
+	Link string `json:"link,omitempty"`
 	// File is the program itself, at its real path.
 	File File `json:"file"`
 	// Interpreter is what the #! line of a script names, resolved.

@@ -101,4 +101,8 @@ type SegmentJudgement struct {
 	Finding
 	// Entry is the id or pattern of the entry, safe bin or rule that decided.
 	Entry string `json:"entry,omitempty"`
+	// EntryID is the id of the allowlist entry that let it pass, if it has
+	// one, and Counted tells that the entry allows a number of uses only.
+	EntryID string `json:"-"`
+	Counted bool   `json:"-"`
 }

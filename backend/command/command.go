@@ -1,0 +1,201 @@
+// Package command answers one question: what would this request run? It
+// turns an argument vector or a shell text into a plan of resolved programs
+// and says of each part what is known about it. It reads the disk through a
+// World and nothing else; it starts nothing, writes nothing and decides
+// nothing. What it does not understand it marks, never guesses.
+//
+// The rules are those of judgement.md, steps 1 to 6. This version reads texts
+// made of literal words joined by && || ; | and newline, with descriptor
+// duplication and /dev/null. Of everything else it shows the parts it finds
+// and leaves Plan.Root nil, so that nobody runs it without a person's yes.
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// World is the disk as the analysis sees it. Tests hand in an invented one.
+type World interface {
+	// Look follows links and returns the file with its real path.
+	Look(path string) (approval.File, error)
+	// Head returns the first bytes of a file, at most n.
+	Head(path string, n int) ([]byte, error)
+}
+
+// Analyzer says what requests would run on this machine. Its fields are set
+// once and then only read, so it may be used by many at once.
+type Analyzer struct {
+	World World
+	// Home is the person's home folder, absolute.
+	Home string
+	// UID is the person's user id.
+	UID int
+	// Ours are the files and folders of Countersign itself: asking for one
+	// of them, or for something in it, is never harmless.
+	Ours []string
+	path []searchDir
+}
+
+// searchDir is a folder of the login PATH, and whether it was there when the
+// Analyzer was made.
+type searchDir struct {
+	dir     string
+	existed bool
+}
+
+// SetPath sets the login PATH. The PATH of a request never counts.
+func (a *Analyzer) SetPath(dirs []string) {
+	a.path = nil
+	for _, dir := range dirs {
+		_, err := a.World.Look(dir)
+		a.path = append(a.path, searchDir{dir, err == nil})
+	}
+}
+
+// Analyze makes the plan of a request. It never fails: what cannot be
+// understood is marked in the plan, and a request that means nothing has
+// Plan.Invalid set.
+func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
+	j := &job{Analyzer: a, who: req.Who}
+	j.plan.Argv = req.Command
+	if why := invalid(req); why != "" {
+		j.plan.Invalid = why
+		return j.plan
+	}
+	j.setCwd(req.Cwd)
+	switch shell, text, ok := shellText(req.Command); {
+	case len(req.Command) == 0:
+		j.plan.Text = req.Text
+		j.text(req.Text, "bash")
+	case ok:
+		j.plan.Shell, j.plan.Text = shell, text
+		j.outer(req.Command)
+		j.text(text, shell)
+	default:
+		j.plan.Text = Format(req.Command)
+		j.argv(req.Command)
+	}
+	j.cap()
+	return j.plan
+}
+
+// job is one analysis.
+type job struct {
+	*Analyzer
+	who   approval.Who
+	plan  approval.Plan
+	looks int // files looked at so far
+	depth int // of shell texts inside shell texts
+}
+
+// invalid says why a request means nothing, or "".
+func invalid(req *approval.Request) string {
+	if len(req.Command) == 0 {
+		if strings.TrimSpace(req.Text) == "" {
+			return "command required"
+		}
+		return ""
+	}
+	if strings.TrimSpace(req.Command[0]) == "" {
+		return "command required"
+	}
+	if req.Command[0] != strings.TrimSpace(req.Command[0]) {
+		return "executable has surrounding whitespace"
+	}
+	for _, word := range req.Command {
+		if strings.Contains(word, "\x00") {
+			return "command holds a NUL byte"
+		}
+	}
+	if raw := strings.TrimSpace(req.RawCommand); raw != "" && !rawAgrees(raw, req.Command) {
+		return "rawCommand mismatch"
+	}
+	return ""
+}
+
+func (j *job) setCwd(cwd string) {
+	if cwd == "" {
+		cwd = j.Home
+	}
+	dir, err := j.look(cwd)
+	if err != nil || !filepath.IsAbs(cwd) || !isDir(dir) {
+		j.plan.Cwd = approval.File{Path: cwd}
+		j.ask(approval.ReasonCwdUnavailable, "the working directory %q is not there", cwd)
+		return
+	}
+	j.plan.Cwd = dir
+}
+
+// argv plans a plain command: one program with final words, no shell.
+func (j *job) argv(words []string) {
+	seg := approval.Segment{End: len(j.plan.Text), Argv: words, Dir: j.plan.Cwd.Path}
+	if hasControl(words[0]) {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "the program's name holds characters that cannot be read"))
+	}
+	j.program(&seg)
+	j.plan.Segments = append(j.plan.Segments, seg)
+	j.plan.Root = &approval.Node{Op: approval.OpRun}
+	j.nested(0)
+}
+
+// outer resolves the shell that was asked to run a text.
+func (j *job) outer(words []string) {
+	seg := approval.Segment{Argv: words, Dir: j.plan.Cwd.Path}
+	j.program(&seg)
+	j.plan.Outer = seg.Program
+}
+
+// ask marks the whole plan.
+func (j *job) ask(reason approval.Reason, format string, args ...any) {
+	j.plan.Findings = append(j.plan.Findings, finding(reason, format, args...))
+}
+
+func finding(reason approval.Reason, format string, args ...any) approval.Finding {
+	return approval.Finding{Reason: reason, Sentence: fmt.Sprintf(format, args...)}
+}
+
+// Limits on the work that one request can cause (judgement.md, step 2). They
+// fail to a question, never to a weaker rule.
+const (
+	maxText     = 64 << 10
+	maxNesting  = 64
+	maxSegments = 2000
+	maxPrograms = 200
+	maxLooks    = 20_000
+	maxLayers   = 4
+)
+
+// cap marks plans that went over a limit.
+func (j *job) cap() {
+	programs := map[string]bool{}
+	for _, s := range j.plan.Segments {
+		if len(s.Argv) > 0 {
+			programs[s.Argv[0]] = true
+		}
+	}
+	switch {
+	case len(j.plan.Segments) > maxSegments:
+		j.complex("it has more than %d commands", maxSegments)
+	case len(programs) > maxPrograms:
+		j.complex("it has more than %d different programs", maxPrograms)
+	case j.looks >= maxLooks:
+		j.complex("it names more files than can be looked at")
+	}
+}
+
+func (j *job) complex(format string, args ...any) {
+	j.plan.Root = nil
+	j.ask(approval.ReasonTooComplex, format, args...)
+}
+
+// look counts and makes one look at the disk.
+func (j *job) look(path string) (approval.File, error) {
+	if j.looks++; j.looks > maxLooks {
+		return approval.File{}, fmt.Errorf("cannot look at %q: too many files", path)
+	}
+	return j.World.Look(path)
+}

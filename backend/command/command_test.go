@@ -1,0 +1,478 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// machine is an invented machine with the usual programs.
+func machine() *command.Analyzer {
+	world := approvaltest.NewWorld(`
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/rm /bin/dd /bin/[ /bin/test /bin/sleep
+		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
+		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
+		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
+		/opt/homebrew/Cellar/rg/14/bin/rg
+		/usr/bin/awk -> /etc/alternatives/awk
+		/etc/alternatives/awk -> /usr/bin/mawk
+		/usr/bin/python3 -> python3.12
+		/opt/homebrew/bin/rg -> ../Cellar/rg/14/bin/rg
+		/home/ann/.local/bin/list -> /bin/rm
+		/home/ann/p/innocent -> /home/ann/.ssh/id_rsa`)
+	script := func(name, text string) {
+		world.Files[name] = approvaltest.File{Mode: 0o755, UID: 500, Text: text}
+	}
+	script("/home/ann/p/run.sh", "#!/bin/sh\nexit\n")
+	script("/home/ann/p/env.sh", "#!/usr/bin/env python3\n")
+	script("/home/ann/p/opt.sh", "#!/usr/bin/env -S python3 -u\n")
+	script("/home/ann/p/loop.sh", "#!/home/ann/p/loop.sh\n")
+	world.Files["/home/ann/p/main.go"] = approvaltest.File{Mode: 0o644}
+	world.Files["/other/theirs"] = approvaltest.File{Mode: 0o755, UID: 501}
+	a := &command.Analyzer{World: folders{world, map[string]approval.File{
+		"/open":  {Mode: 0o040777},
+		"/other": {Mode: 0o040755, UID: 501},
+	}}, Home: "/home/ann", UID: 500, Ours: []string{"/state"}}
+	a.SetPath([]string{"/opt/homebrew/bin", "/usr/bin", "/bin", "/open", "/other", "relative", "/home/ann/p/bin", "/home/ann/.local/bin"})
+	return a
+}
+
+// folders gives some folders of a world another mode or owner.
+type folders struct {
+	*approvaltest.World
+	as map[string]approval.File
+}
+
+func (f folders) Look(name string) (approval.File, error) {
+	file, err := f.World.Look(name)
+	if as, ok := f.as[file.Path]; ok {
+		file.Mode, file.UID = as.Mode, as.UID
+	}
+	return file, err
+}
+
+func bash(text string) *approval.Request {
+	return &approval.Request{Command: []string{"/bin/bash", "-c", text}, Cwd: "/home/ann/p", Who: approval.Ours}
+}
+
+// show writes a plan in one line: the tree, then what was found.
+func show(p approval.Plan) string {
+	if p.Invalid != "" {
+		return "invalid: " + p.Invalid
+	}
+	var tree func(n approval.Node) string
+	tree = func(n approval.Node) string {
+		if n.Op == approval.OpRun {
+			return strings.Join(p.Segments[n.Seg].Argv, " ")
+		}
+		kids := make([]string, len(n.Kids))
+		for i, kid := range n.Kids {
+			kids[i] = tree(kid)
+		}
+		return fmt.Sprintf("%s(%s)", n.Op, strings.Join(kids, ", "))
+	}
+	line := "?"
+	if p.Root != nil {
+		line = tree(*p.Root)
+	}
+	for _, f := range p.Findings {
+		line += " !" + string(f.Reason)
+	}
+	for _, s := range p.Segments {
+		for _, f := range s.Findings {
+			line += fmt.Sprintf(" %s:%s", s.Argv[0], f.Reason)
+		}
+		if s.Floor != "" {
+			line += " FLOOR"
+		}
+	}
+	return line
+}
+
+func TestText(t *testing.T) {
+	tests := []struct{ in, want string }{
+		// What is understood.
+		{`ls`, `ls`},
+		{`ls; cat a`, `seq(ls, cat a)`},
+		{"ls\ncat a\n", `seq(ls, cat a)`},
+		{`ls && cat a || wc`, `or(and(ls, cat a), wc)`},
+		{`cat a | wc -l | cat`, `pipe(cat a, wc -l, cat)`},
+		{`! ls`, `not(ls)`},
+		{`ls 2>&1 | wc`, `pipe(ls, wc)`},
+		{`ls >/dev/null 2>&1 </dev/null`, `ls`},
+		{`ls &>/dev/null`, `ls`},
+		{`ls # a comment; rm x`, `ls`},
+		{`echo 'a b' "c d" e\ f`, `echo a b c d e f`},
+		{`echo "a\$b\"c\d"`, `echo a$b"c\d`},
+		{`echo '$HOME' "\` + "`" + `x"`, "echo $HOME `x"},
+		{`cd sub && ./run.sh`, `and(cd sub, ./run.sh)`},
+		{`'l's`, `ls`},
+		{`\ls`, `ls`},
+		{`[ -f a ] && test -d b`, `and([ -f a ], test -d b)`},
+		{`printf '%s\n' a`, `printf %s\n a`},
+		// What is not, and asks.
+		{`ls &`, `? !approval-required`},
+		{`ls > out`, `? ls:writes-file`},
+		{`ls >> out`, `? ls:writes-file`},
+		{`cat < in`, `? cat:approval-required`},
+		{`cat <<< x`, `? cat:approval-required`},
+		{"cat <<E\nx\nE", `? cat:approval-required`},
+		{`ls 3>/dev/null`, `? ls:approval-required`},
+		{`ls >&-`, `? ls:writes-file`},
+		{`cat < /dev/tcp/h/1`, `? FLOOR`},
+		{`ls $HOME`, `? ls:runtime-value`},
+		{`ls *.go`, `? ls:runtime-value`},
+		{`ls {a,b}`, `? ls:runtime-value`},
+		{`ls ~`, `? ls:runtime-value`},
+		{`ls $'a'`, `? ls:runtime-value`},
+		{`ls $(cat a)`, `? ls:runtime-value`},
+		{`$x a`, `? $x:runtime-value`},
+		{`A=1 ls`, `? ls:env-asks`},
+		{`A=1`, `? !approval-required`},
+		{`(ls)`, `? !approval-required`},
+		{`{ ls; }`, `? !approval-required`},
+		{`if ls; then cat a; fi`, `? !approval-required`},
+		{`f() { ls; }; f`, `? !approval-required f:not-found`},
+		{`time ls`, `? !approval-required`},
+		{`eval ls`, `? eval:evaluates`},
+		{`. ./x`, `? .:evaluates`},
+		{`export A=1`, `? !approval-required`},
+		{`test -v x`, `? test:evaluates`},
+		{`printf -v x y`, `? printf:evaluates`},
+		{`cd $x && ls`, `? cd:runtime-value cd:runtime-value`},
+		{`ls |& wc`, `? !approval-required`},
+		// What nobody can read.
+		{"ls\r", `? !unreadable`},
+		{"ls \x01", `? !unreadable`},
+		{"ls \u202e", `? !unreadable`},
+		{"ls a\u200bb", `? !unreadable`},
+		{"ls \\\n a", `? !unreadable`},
+		{"ls \xff", `? !unreadable`},
+		{`ls 'a`, `? !unreadable`},
+		{`ls )`, `? !unreadable`},
+		{``, `? !unreadable`},
+		{`# nothing`, `? !unreadable`},
+		{"l\u0455", "? l\u0455:unreadable"},
+		{strings.Repeat("(", 100) + "ls" + strings.Repeat(")", 100), `? !too-complex`},
+		{strings.Repeat("if ", 30_000), `? !too-complex`},
+		{"echo " + strings.Repeat("a", 70_000), `? !too-complex`},
+	}
+	for _, test := range tests {
+		plan := machine().Analyze(bash(test.in))
+		got := show(plan)
+		if got != test.want {
+			t.Errorf("%.60q\n got  %s\n want %s", test.in, got, test.want)
+		}
+	}
+}
+
+// Whatever is found must show every simple command, so that the denylist and
+// the person see all of it.
+func TestEverythingIsShown(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`ls $(rm a)`, "ls,rm"},
+		{`if ls; then rm a; else cat b; fi`, "ls,rm,cat"},
+		{`(ls; rm a) &`, "ls,rm"},
+		{`for i in a b; do rm $i; done`, "rm"},
+		{`f() { rm a; }; f`, "f,rm"},
+		{`ls > $(rm x)`, "ls,rm"},
+		{`A=$(rm x) ls`, "ls,rm"},
+		{`bash -c 'ls; rm x'`, "bash,ls,rm"},
+		{`sudo rm x`, "sudo,rm"},
+		{`sudo env bash -c "sudo rm x"`, "sudo,env,bash,sudo,rm"},
+		{`tool rm x`, "tool,rm"},
+		{`tool -x /bin/sh`, "tool,/bin/sh"},
+		{`tool ls`, "tool"},
+		{`cat ls x`, "cat"},
+	}
+	a := machine()
+	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
+	for _, test := range tests {
+		var got []string
+		for _, s := range a.Analyze(bash(test.in)).Segments {
+			got = append(got, s.Argv[0])
+		}
+		if strings.Join(got, ",") != test.want {
+			t.Errorf("%q shows %v, want %s", test.in, got, test.want)
+		}
+	}
+}
+
+func TestShellCalls(t *testing.T) {
+	tests := []struct {
+		argv        string
+		shell, text string
+	}{
+		{"sh|-c|ls", "sh", "ls"},
+		{"/bin/bash|-lc|ls", "bash", "ls"},
+		{"/bin/sh|-l|-c|ls", "sh", "ls"},
+		{"zsh|-cl|ls", "zsh", "ls"},
+		{"sh|-c|ls|x", "", ""},
+		{"sh|-ec|ls", "", ""},
+		{"sh|-ic|ls", "", ""},
+		{"sh|-c|-c|ls", "", ""},
+		{"bash|--norc|-c|ls", "", ""},
+		{"sh|ls", "", ""},
+		{"sh|-l|ls", "", ""},
+		{"fish|-c|ls", "", ""},
+		{"env|sh|-c|ls", "", ""},
+	}
+	for _, test := range tests {
+		argv := strings.Split(test.argv, "|")
+		plan := machine().Analyze(&approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours})
+		text := test.text
+		if test.shell == "" {
+			text = command.Format(argv)
+		}
+		if plan.Shell != test.shell || plan.Text != text {
+			t.Errorf("%s: shell %q, text %q", test.argv, plan.Shell, plan.Text)
+		}
+		if test.shell == "" && plan.Segments[0].Kind == approval.KindOther && plan.Segments[0].Program != nil {
+			t.Errorf("%s: an ordinary program: %s", test.argv, show(plan))
+		}
+	}
+}
+
+// The same text can mean different things to other shells.
+func TestOtherShells(t *testing.T) {
+	tests := []struct {
+		shell, text string
+		who         approval.Who
+		runs        bool
+	}{
+		{"bash", `echo 'a\n'`, approval.Ours, true},
+		{"sh", `echo 'a\n'`, approval.Ours, false},
+		{"sh", `echo -e a`, approval.Ours, false},
+		{"sh", `echo -n a`, approval.Ours, true},
+		{"bash", `echo -e a`, approval.Theirs, false},
+		{"sh", `ls &>/dev/null`, approval.Ours, false},
+		{"bash", `ls &>/dev/null`, approval.Theirs, false},
+		{"zsh", `=ls`, approval.Ours, false},
+		{"zsh", `cat a^b`, approval.Ours, false},
+		{"bash", `cat a^b`, approval.Ours, true},
+		{"bash", `cat a^b`, approval.Theirs, false},
+		{"zsh", `cat 'a^b'`, approval.Ours, true},
+	}
+	for _, test := range tests {
+		req := bash(test.text)
+		req.Command[0], req.Who = test.shell, test.who
+		plan := machine().Analyze(req)
+		if runs := plan.Root != nil && len(plan.Findings) == 0 && len(plan.Segments[0].Findings) == 0; runs != test.runs {
+			t.Errorf("%s %q %s: %s", test.shell, test.text, test.who, show(plan))
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	tests := []struct{ word, path, real, link, interpreter, found string }{
+		{"ls", "/bin/ls", "/bin/ls", "", "", ""},
+		{"/bin/ls", "/bin/ls", "/bin/ls", "", "", ""},
+		{"rg", "/opt/homebrew/bin/rg", "/opt/homebrew/Cellar/rg/14/bin/rg", "/opt/homebrew/bin/rg", "", ""},
+		{"awk", "/usr/bin/awk", "/usr/bin/mawk", "/usr/bin/awk", "", ""},
+		{"list", "/home/ann/.local/bin/list", "/bin/rm", "/home/ann/.local/bin/list", "", ""},
+		{"./run.sh", "/home/ann/p/./run.sh", "/home/ann/p/run.sh", "/home/ann/p/run.sh", "/bin/sh", ""},
+		{"./env.sh", "/home/ann/p/./env.sh", "/home/ann/p/env.sh", "", "/usr/bin/python3.12", ""},
+		{"./opt.sh", "/home/ann/p/./opt.sh", "/home/ann/p/opt.sh", "", "", "wrapper-unclear"},
+		{"./loop.sh", "/home/ann/p/./loop.sh", "/home/ann/p/loop.sh", "", "/home/ann/p/loop.sh", "unreadable"},
+		{"loose", "/open/loose", "/open/loose", "", "", "untrusted-path"},
+		{"theirs", "/other/theirs", "/other/theirs", "", "", "untrusted-path"},
+		{"tool2", "/home/ann/p/bin/tool2", "/home/ann/p/bin/tool2", "", "", "untrusted-path"},
+		{"mine", "/home/ann/.local/bin/mine", "/home/ann/.local/bin/mine", "", "", ""},
+		{"LS", "", "", "", "", "not-found"},
+		{"./main.go", "", "", "", "", "not-found"},
+		{"/bin", "", "", "", "", "not-found"},
+		{"nothing", "", "", "", "", "not-found"},
+	}
+	a := machine()
+	// The project's bin folder came after the start.
+	a.SetPath([]string{"/opt/homebrew/bin", "/usr/bin", "/bin", "/open", "/other", "relative", "/home/ann/.local/bin"})
+	late := machine()
+	late.SetPath([]string{"/nowhere"})
+	for _, test := range tests {
+		use := a
+		if test.word == "tool2" {
+			continue // see TestProjectFolders
+		}
+		plan := use.Analyze(&approval.Request{Command: []string{test.word}, Cwd: "/home/ann/p", Who: approval.Ours})
+		seg := plan.Segments[0]
+		got := fmt.Sprintf("%v", reasons(seg.Findings))
+		want := "[" + test.found + "]"
+		if seg.Program == nil {
+			if test.path != "" || got != want {
+				t.Errorf("%s: found nothing, %s", test.word, got)
+			}
+			continue
+		}
+		interpreter := ""
+		if seg.Program.Interpreter != nil {
+			interpreter = seg.Program.Interpreter.File.Path
+		}
+		link := test.link
+		if strings.HasPrefix(test.word, "./") {
+			link = ""
+		}
+		if seg.Program.Path != test.path || seg.Program.File.Path != test.real || seg.Program.Link != link || interpreter != test.interpreter || got != want {
+			t.Errorf("%s: %+v interpreter %q findings %s", test.word, seg.Program, interpreter, got)
+		}
+	}
+}
+
+func reasons(list []approval.Finding) []approval.Reason {
+	out := []approval.Reason{}
+	for _, f := range list {
+		out = append(out, f.Reason)
+	}
+	return out
+}
+
+// A PATH folder inside the project never satisfies a bare name, unless it was
+// there when the login PATH was read.
+func TestProjectFolders(t *testing.T) {
+	inside := func(existed bool) []approval.Reason {
+		a := machine()
+		if existed {
+			a.SetPath([]string{"/home/ann/p/bin"})
+		} else {
+			world := a.World
+			a.World = approvaltest.NewWorld("/bin/ls")
+			a.SetPath([]string{"/home/ann/p/bin"})
+			a.World = world
+		}
+		plan := a.Analyze(&approval.Request{Command: []string{"tool2"}, Cwd: "/home/ann/p", Who: approval.Ours})
+		return reasons(plan.Segments[0].Findings)
+	}
+	if got := inside(true); len(got) != 0 {
+		t.Errorf("a folder of the login PATH: %v", got)
+	}
+	if got := inside(false); len(got) != 1 || got[0] != approval.ReasonUntrustedPath {
+		t.Errorf("a folder that came later: %v", got)
+	}
+}
+
+func TestKindsAndEffects(t *testing.T) {
+	tests := []struct{ argv, want string }{
+		{"cat|a", "reader []"},
+		{"sh|x", "shell []"},
+		{"python3|x.py", "interpreter []"},
+		{"git|status", "starter []"},
+		{"env|ls", "wrapper []"},
+		{"rm|a", "changer []"},
+		{"list|a", "changer []"},
+		{"/opt/tool/bin/tool|a", " []"},
+		{"tree|-o|x", "reader [writes-file]"},
+		{"tree|-ao|x", "reader [writes-file]"},
+		{"tree|--outp=x", "reader [writes-file]"},
+		{"tree|--|-o", "reader []"},
+		{"cat|/home/ann/.ssh/id_rsa", "reader [protected-state]"},
+		{"cat|/home/ann/.ssh/id_rsa.pub", "reader []"},
+		{"cat|../.ssh/id_rsa", "reader [protected-state]"},
+		{"cat|innocent", "reader [protected-state]"},
+		{"cat|.env", "reader [protected-state]"},
+		{"cat|.env.example", "reader []"},
+		{"cat|x.PEM", "reader [protected-state]"},
+		{"cat|/state/operator.key", "reader [protected-state]"},
+		{"cat|--file=/state/operator.key", "reader [protected-state]"},
+		{"cat|/home/ann/.bashrc", "reader []"},
+		{"/opt/tool/bin/tool|/home/ann/.bashrc", " [protected-state]"},
+		{"ls|/home/ann/.ssh", "reader []"},
+		{"rm|-rf|/", "changer [] FLOOR"},
+		{"rm|-r|-f|/home/ann", "changer [] FLOOR"},
+		{"rm|--recursive|/usr", "changer [] FLOOR"},
+		{"rm|-rf|..", "changer [] FLOOR"},
+		{"rm|-rf|sub", "changer []"},
+		{"rm|/", "changer []"},
+		{"dd|if=a|of=/dev/sda", "changer [] FLOOR"},
+		{"dd|if=a|of=/dev/null", "changer []"},
+	}
+	for _, test := range tests {
+		plan := machine().Analyze(&approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours})
+		seg := plan.Segments[0]
+		got := fmt.Sprintf("%s %v", seg.Kind, reasons(seg.Findings))
+		if seg.Floor != "" {
+			got += " FLOOR"
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.argv, got, test.want)
+		}
+	}
+}
+
+func TestInvalid(t *testing.T) {
+	tests := []struct {
+		argv, raw, want string
+	}{
+		{"", "", "command required"},
+		{"  |x", "", "command required"},
+		{" ls", "", "executable has surrounding whitespace"},
+		{"ls|a\x00b", "", "command holds a NUL byte"},
+		{"ls|-l", "rm -rf x", "rawCommand mismatch"},
+		{"ls|-l", " ls -l ", ""},
+		{"sh|-c|ls", "ls", ""},
+		{"env|sh|-c|ls", "ls", "rawCommand mismatch"},
+	}
+	for _, test := range tests {
+		req := &approval.Request{Command: strings.Split(test.argv, "|"), RawCommand: test.raw, Cwd: "/home/ann/p"}
+		if got := machine().Analyze(req).Invalid; got != test.want {
+			t.Errorf("%q with raw %q: %q, want %q", test.argv, test.raw, got, test.want)
+		}
+	}
+}
+
+// rows of the real system's answers that we answer otherwise, and why.
+var rawDiffers = map[string]string{
+	"busybox sh -c echo hi":  "a multiplexer is not a plain shell: its raw text must be the whole command",
+	"nice bash -c echo hi":   "a wrapper is not a plain shell: its raw text must be the whole command",
+	"bash -ec echo hi":       "-e is not read as a plain text yet, so the raw text must be the whole command",
+	"pwsh -Command Get-Date": "only POSIX shells are read",
+	"cmd.exe /c dir":         "only POSIX shells are read",
+	"":                       "a request without a command is refused",
+}
+
+func TestRawCommandVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/command-request.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Command    []string
+			RawCommand string
+			Result     struct {
+				OK          bool
+				CommandText string
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Cases) == 0 {
+		t.Fatal(err)
+	}
+	for _, c := range vectors.Cases {
+		plan := machine().Analyze(&approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"})
+		name := strings.Join(c.Command, " ")
+		if ok := plan.Invalid == ""; ok != c.Result.OK && rawDiffers[name] == "" {
+			t.Errorf("%q raw %q: invalid is %q", name, c.RawCommand, plan.Invalid)
+		}
+		if text := command.Format(c.Command); c.Result.OK && text != c.Result.CommandText {
+			t.Errorf("%q is written %q, want %q", name, text, c.Result.CommandText)
+		}
+	}
+}
+
+func FuzzAnalyze(f *testing.F) {
+	for _, seed := range []string{"ls; cat a | wc", "a && b || ! c", "echo 'x' \"y\" z\\ w", "ls 2>&1 >/dev/null", "cd sub && ./run.sh", "$(rm x)", "((x))", "${x@P}", "<<E\n$(a)\nE", "bash -c 'bash -c \"rm x\"'"} {
+		f.Add(seed)
+	}
+	a := machine()
+	f.Fuzz(func(t *testing.T, text string) {
+		first, second := show(a.Analyze(bash(text))), show(a.Analyze(bash(text)))
+		if first != second {
+			t.Errorf("two looks differ:\n%s\n%s", first, second)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// effects marks what the arguments of a resolved program would do, as far as
+// they are read one by one. What a kind of program can do as a whole is for
+// policy to weigh.
+func (j *job) effects(seg *approval.Segment) {
+	name := path.Base(seg.Program.File.Path)
+	mark := func(reason approval.Reason, what string) {
+		seg.Findings = append(seg.Findings, finding(reason, "%s %s", name, what))
+	}
+	for _, called := range []string{path.Base(seg.Program.Path), name} {
+		if seg.Floor == "" {
+			seg.Floor = j.floor(called, seg)
+		}
+	}
+	if option := writingOption(name, seg.Argv[1:]); option != "" {
+		mark(approval.ReasonWritesFile, "writes a file with "+option)
+	}
+	if steersScreen[strings.ToLower(name)] {
+		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
+	}
+	if which := j.protectedArgument(seg); which != "" {
+		mark(approval.ReasonProtectedState, "names "+which)
+	}
+}
+
+var steersScreen = words("osascript cliclick xdotool ydotool wtype xte")
+
+// readerOptions are options with which a reader writes a file or starts a
+// program: its letters, and the long names of which any beginning counts.
+var readerOptions = map[string]struct {
+	letters string
+	long    []string
+}{
+	"tree": {"o", []string{"--output"}},
+	"file": {"C", []string{"--compile"}},
+	"diff": {"l", []string{"--paginate"}},
+}
+
+func writingOption(name string, args []string) string {
+	rule, ok := readerOptions[name]
+	if !ok {
+		return ""
+	}
+	for _, arg := range args {
+		long, isLong := strings.CutPrefix(arg, "--")
+		switch {
+		case arg == "--":
+			return ""
+		case isLong:
+			long, _, _ = strings.Cut(long, "=")
+			for _, full := range rule.long {
+				if strings.HasPrefix(full, "--"+long) {
+					return full
+				}
+			}
+		case strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, rule.letters):
+			return arg
+		}
+	}
+	return ""
+}
+
+// floor says why a command may never run, whatever policy allows: removing a
+// root, home or system folder, and overwriting a device.
+func (j *job) floor(name string, seg *approval.Segment) string {
+	args := seg.Argv[1:]
+	switch name {
+	case "rm":
+		if !recursive(args) {
+			return ""
+		}
+		for _, arg := range args {
+			if !strings.HasPrefix(arg, "-") && j.isRoot(arg, seg.Dir) {
+				return "it removes " + arg + " and everything in it"
+			}
+		}
+	case "dd":
+		for _, arg := range args {
+			if to, ok := strings.CutPrefix(arg, "of="); ok && isDevice(to) {
+				return "it overwrites the device " + to
+			}
+		}
+	case "shred", "wipefs", "mkfs":
+		for _, arg := range args {
+			if isDevice(arg) {
+				return "it overwrites the device " + arg
+			}
+		}
+	}
+	return ""
+}
+
+func recursive(args []string) bool {
+	for _, arg := range args {
+		long := len(arg) > 2 && strings.HasPrefix("--recursive", arg)
+		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.ContainsAny(arg, "rR")
+		if arg == "--" {
+			return false
+		}
+		if long || short {
+			return true
+		}
+	}
+	return false
+}
+
+// isRoot reports whether a target is /, home, a folder in / or the parent of
+// all homes, or everything in one of these.
+func (j *job) isRoot(target, dir string) bool {
+	target = strings.TrimSuffix(strings.Trim(target, `"'`), "*")
+	if target == "~" || target == "~/" || target == "$HOME" || target == "$HOME/" || target == "${HOME}" || target == "${HOME}/" {
+		return true
+	}
+	if target == "" || dir == "" && !path.IsAbs(target) {
+		return false
+	}
+	at := path.Clean(join(dir, target))
+	if real, err := j.look(at); err == nil && real.Path != at && real.Path == j.Home {
+		return true
+	}
+	return at == "/" || at == path.Clean(j.Home) || path.Dir(at) == "/" && at != "/tmp"
+}
+
+// isDevice reports whether a path names a device that holds data.
+func isDevice(at string) bool {
+	rest, ok := strings.CutPrefix(path.Clean(at), "/dev/")
+	switch rest {
+	case "null", "zero", "stdout", "stderr", "tty", "full":
+		return false
+	}
+	return ok && rest != "" && !strings.HasPrefix(rest, "fd/")
+}

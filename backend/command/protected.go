@@ -1,0 +1,126 @@
+package command
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// listers may name any protected file: they tell that it is there, not what
+// is in it.
+var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df")
+
+// Protected files, as judgement.md, step 7 names them. Below home:
+var (
+	keyFolders  = []string{".ssh", ".gnupg", ".aws", ".config/gh", "Library/Keychains"}
+	keyFiles    = []string{".netrc", ".npmrc", ".pypirc", ".docker/config.json", ".kube/config"}
+	startFiles  = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".ssh/authorized_keys", ".ssh/rc", ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/hooks.json"}
+	startFolder = []string{"Library/LaunchAgents", ".config/systemd/user", ".config/autostart", ".config/fish/conf.d"}
+)
+
+// protectedArgument returns what protected thing the arguments name, in words,
+// or "". It looks at the words as they stand, behind an "=", and at the real
+// files they lead to.
+func (j *job) protectedArgument(seg *approval.Segment) string {
+	if listers[path.Base(seg.Program.File.Path)] && seg.Kind == approval.KindReader {
+		return ""
+	}
+	for _, arg := range seg.Argv[1:] {
+		names := []string{arg}
+		if _, value, ok := strings.Cut(arg, "="); ok {
+			names = append(names, value)
+		}
+		if strings.HasPrefix(arg, "-") && len(arg) > 2 {
+			names = append(names, arg[2:]) // -f/path
+		}
+		for _, name := range names {
+			if what := j.protected(name, seg); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+func (j *job) protected(name string, seg *approval.Segment) string {
+	if name == "" || len(name) > 4096 {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok || name == "~" {
+		name = filepath.Join(j.Home, rest)
+	}
+	if seg.Dir == "" && !filepath.IsAbs(name) {
+		return j.protectedPath("/"+path.Clean("/" + name)[1:], seg)
+	}
+	at := path.Clean(join(seg.Dir, name))
+	if what := j.protectedPath(at, seg); what != "" {
+		return what
+	}
+	// The kernel follows links before "..", so the real file counts as well.
+	if real, err := j.look(join(seg.Dir, name)); err == nil && real.Path != at {
+		return j.protectedPath(real.Path, seg)
+	}
+	return ""
+}
+
+// protectedPath says what protected thing an absolute path is, or "". A
+// folder that holds protected things counts too, because a program can be
+// told to read all of it.
+func (j *job) protectedPath(at string, seg *approval.Segment) string {
+	at = strings.ToLower(at)
+	home := strings.ToLower(path.Clean(j.Home))
+	reader := seg.Kind == approval.KindReader
+	for _, ours := range j.Ours {
+		if ours = strings.ToLower(ours); within(at, ours) || within(ours, at) && at != "/" {
+			return "files of Countersign itself"
+		}
+	}
+	for _, start := range startFiles {
+		if !reader && at == home+"/"+strings.ToLower(start) {
+			return "a start-up file"
+		}
+	}
+	for _, start := range startFolder {
+		if !reader && within(at, home+"/"+strings.ToLower(start)) {
+			return "a start-up folder"
+		}
+	}
+	if base := path.Base(at); !reader && (base == ".envrc" || strings.Contains(at+"/", "/.git/hooks/")) {
+		return "a start-up file"
+	}
+	if isKey(at, home) {
+		return "a file with secrets"
+	}
+	return ""
+}
+
+func isKey(at, home string) bool {
+	base := path.Base(at)
+	if at == home+"/.ssh/known_hosts" || strings.HasSuffix(at, ".pub") && within(at, home+"/.ssh") {
+		return false
+	}
+	for _, folder := range keyFolders {
+		if within(at, home+"/"+strings.ToLower(folder)) {
+			return true
+		}
+	}
+	for _, file := range keyFiles {
+		if at == home+"/"+file {
+			return true
+		}
+	}
+	switch base {
+	case "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", ".env":
+		return true
+	}
+	if rest, ok := strings.CutPrefix(base, ".env."); ok {
+		return rest != "example" && rest != "sample" && rest != "template"
+	}
+	switch path.Ext(base) {
+	case ".pem", ".key", ".p12":
+		return base != path.Ext(base)
+	}
+	return false
+}

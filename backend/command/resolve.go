@@ -1,0 +1,181 @@
+package command
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// The type bits of a mode, as every Unix has them.
+const (
+	modeType    = 0o170000
+	modeFolder  = 0o040000
+	modeRegular = 0o100000
+)
+
+func isDir(f approval.File) bool     { return f.Mode&modeType == modeFolder }
+func isProgram(f approval.File) bool { return f.Mode&modeType == modeRegular && f.Mode&0o111 != 0 }
+
+// join makes word absolute below dir, as text: "..", "." and doubled slashes
+// are left to the kernel, because "link/.." is not what it looks like.
+func join(dir, word string) string {
+	if filepath.IsAbs(word) {
+		return word
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + word
+}
+
+// program resolves the command word of a segment and says what is known of
+// the program.
+func (j *job) program(seg *approval.Segment) {
+	word := seg.Argv[0]
+	res, found := j.find(word, seg.Dir)
+	if found.Reason != "" {
+		seg.Findings = append(seg.Findings, found)
+	}
+	if res == nil {
+		return
+	}
+	seg.Program = res
+	seg.Kind = kindOf(path.Base(res.Path), path.Base(res.File.Path))
+	if why := j.script(res, 0); why.Reason != "" {
+		seg.Findings = append(seg.Findings, why)
+	}
+	j.effects(seg)
+}
+
+// find leads a command word to its file. The finding says why nothing was
+// found, or why what was found cannot be trusted.
+func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
+	if !strings.Contains(word, "/") {
+		return j.search(word)
+	}
+	if !filepath.IsAbs(word) && dir == "" {
+		return nil, finding(approval.ReasonRuntimeValue, "where %q is depends on a cd that only the run can tell", word)
+	}
+	at := join(dir, word)
+	file, err := j.look(at)
+	if err != nil || !isProgram(file) {
+		return nil, finding(approval.ReasonNotFound, "there is no program %q", word)
+	}
+	return &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), File: file}, approval.Finding{}
+}
+
+// link returns the place of a path whose last part is a link, with the links
+// of its folder followed, and "" for a path that is no link.
+func (j *job) link(at string, file approval.File) string {
+	folder, err := j.look(path.Dir(at))
+	if err != nil {
+		return ""
+	}
+	if place := join(folder.Path, path.Base(at)); place != file.Path {
+		return place
+	}
+	return ""
+}
+
+// search looks a bare name up in the login PATH.
+func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
+	for _, p := range j.path {
+		if !filepath.IsAbs(p.dir) {
+			continue
+		}
+		at := join(p.dir, name)
+		file, err := j.look(at)
+		if err != nil || !isProgram(file) {
+			continue
+		}
+		res := &approval.Resolution{Word: name, Path: at, Link: j.link(at, file), Bare: true, File: file}
+		if why := j.distrust(p); why != "" {
+			return res, finding(approval.ReasonUntrustedPath, "%s was found in %s, which %s", name, p.dir, why)
+		}
+		return res, approval.Finding{}
+	}
+	return nil, finding(approval.ReasonNotFound, "there is no program %q in PATH", name)
+}
+
+// distrust says why a PATH folder never satisfies a bare name, or "".
+func (j *job) distrust(p searchDir) string {
+	dir, err := j.look(p.dir)
+	switch {
+	case err != nil:
+		return "cannot be read"
+	case dir.Mode&0o002 != 0:
+		return "everybody can write to"
+	case dir.UID != 0 && dir.UID != j.UID:
+		return "belongs to somebody else"
+	case j.project() && within(dir.Path, j.plan.Cwd.Path):
+		return "is inside the project"
+	}
+	return ""
+}
+
+// project reports whether the working directory is one whose files the agent
+// writes: strictly below home, and no parent of a login PATH folder that
+// existed from the start.
+func (j *job) project() bool {
+	cwd := j.plan.Cwd.Path
+	home := j.Home
+	if f, err := j.look(home); err == nil {
+		home = f.Path
+	}
+	if cwd == home || !within(cwd, home) {
+		return false
+	}
+	for _, p := range j.path {
+		if p.existed && within(p.dir, cwd) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether a cleaned path is a folder or something below it.
+func within(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+}
+
+const maxInterpreters = 4
+
+// script resolves the interpreter of a script, through its #! line. The
+// kernel will read that line again at the start; the runner starts the
+// interpreter that was resolved here instead.
+func (j *job) script(res *approval.Resolution, depth int) approval.Finding {
+	head, err := j.World.Head(res.File.Path, 256)
+	if err != nil || !strings.HasPrefix(string(head), "#!") {
+		return approval.Finding{} // unreadable or a binary: the kernel decides
+	}
+	line, _, whole := strings.Cut(string(head[2:]), "\n")
+	if !whole && len(head) == 256 {
+		return finding(approval.ReasonUnreadable, "the first line of %s is too long", res.File.Path)
+	}
+	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
+	arg = strings.TrimSpace(arg)
+	if depth == maxInterpreters || !filepath.IsAbs(name) || hasControl(name+arg) {
+		return finding(approval.ReasonUnreadable, "the first line of %s cannot be followed", res.File.Path)
+	}
+	var inner *approval.Resolution
+	var why approval.Finding
+	if path.Base(name) == "env" {
+		if arg == "" || strings.ContainsAny(arg, " \t=-") {
+			return finding(approval.ReasonWrapperUnclear, "the first line of %s uses env with options", res.File.Path)
+		}
+		inner, why = j.find(arg, "")
+		arg = ""
+	} else {
+		inner, why = j.find(name, "")
+	}
+	if why.Reason != "" {
+		return why
+	}
+	res.Interpreter, res.InterpreterArg = inner, arg
+	return j.script(inner, depth+1)
+}
+
+func hasControl(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0
+}
+
+func ascii(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r > 0x7e }) < 0 }

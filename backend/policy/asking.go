@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// asking turns the verdict of the segments into that of the request: ask=off
+// denies what would ask, ask=always asks also where everything passes, and
+// askFallback holds where nobody can be asked.
+func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
+	if j.Verdict == approval.VerdictDeny {
+		return j
+	}
+	passed := j.Verdict == approval.VerdictAllow
+	switch {
+	case j.Ask == approval.AskOff && !passed:
+		j.Verdict = approval.VerdictDeny
+		return j
+	case j.Ask != approval.AskOff && j.Ask != approval.AskOnMiss && passed:
+		j.Verdict, j.Finding = approval.VerdictAsk, say(approval.ReasonAskAlways, "this agent is asked about every command")
+	case passed:
+		return j
+	}
+	if in.Nobody {
+		return r.fallback(j, passed)
+	}
+	j.Choices = []approval.Decision{approval.AllowOnce, approval.DecisionDeny}
+	if j.Ask == approval.AskOff || j.Ask == approval.AskOnMiss {
+		if j.Writes = r.writes(in, j); len(j.Writes) > 0 {
+			j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
+		}
+	}
+	return j
+}
+
+// fallback applies askFallback. It can only let through what ask=always would
+// have asked about, or under full what no floor, denylist or protected state
+// stands against.
+func (r *Rules) fallback(j approval.Judgement, passed bool) approval.Judgement {
+	held := r.policy.AskFallback
+	if held != approval.SecurityUnset {
+		held = approval.StricterSecurity(held, j.Security)
+	}
+	switch {
+	case held == approval.SecurityList && passed:
+		j.Verdict = approval.VerdictAllow
+	case held == approval.SecurityFull && !holdsProtected(j):
+		j.Verdict = approval.VerdictAllow
+	default:
+		j.Verdict = approval.VerdictDeny
+		j.Finding = say(approval.ReasonAskFallback, "nobody can be asked; "+j.Sentence)
+	}
+	return j
+}
+
+func holdsProtected(j approval.Judgement) bool {
+	for _, s := range j.Segments {
+		if s.Reason == approval.ReasonProtectedState {
+			return true
+		}
+	}
+	return j.Reason == approval.ReasonProtectedState
+}
+
+// writes returns the entries that allow-always would write: for each segment
+// that asked, the program it names. If one segment asks for another reason
+// than a missing entry, no entry could have let the request pass, and nothing
+// is offered.
+func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
+	if j.Reason != approval.ReasonAllowlistMiss || in.Plan.Root == nil || len(in.EnvAsks) > 0 {
+		return nil
+	}
+	var entries []approval.Entry
+	seen := map[string]bool{}
+	for i, s := range j.Segments {
+		if s.Verdict != approval.VerdictAsk {
+			continue
+		}
+		res := in.Plan.Segments[i].Program
+		if s.Reason != approval.ReasonAllowlistMiss || res == nil {
+			return nil
+		}
+		entry := entryFor(res)
+		if seen[entry.Pattern] {
+			continue
+		}
+		if seen[entry.Pattern] = true; strings.ContainsAny(entry.Pattern, "*?[]{}\\") {
+			return nil // the name itself would be read as a pattern
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// entryFor is the narrowest entry by path that covers this program: the real
+// file, or the link to it together with what it leads to now.
+func entryFor(res *approval.Resolution) approval.Entry {
+	e := approval.Entry{Pattern: res.File.Path, Source: "allow-always"}
+	if res.Link != "" {
+		e.Pattern = res.Link
+	}
+	e.Identity = []approval.Identity{{Path: res.File.Path, Size: res.File.Size, MTime: res.File.Mod / 1_000_000}}
+	return e
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }

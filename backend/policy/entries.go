@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
+)
+
+// covered returns the entry that covers a segment. If none does, the finding
+// says what came closest: a changed file and an ended lease are told apart
+// from a plain miss.
+func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding) {
+	res := s.Program
+	miss := say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path)
+	for _, one := range r.candidates(res) {
+		switch {
+		case !one.narrowed(in, s):
+		case one.Ended(in.Now):
+			miss = say(approval.ReasonLeaseEnded, "the permission for "+res.File.Path+" has ended")
+		case !sameAsRecorded(in, one, res.File):
+			miss = say(approval.ReasonBinaryChanged, res.File.Path+" is not the file that was allowed")
+		default:
+			return one, approval.Finding{}
+		}
+	}
+	return nil, miss
+}
+
+// candidates returns the entries whose pattern means this program.
+func (r *Rules) candidates(res *approval.Resolution) []*rule {
+	found := slices.Clone(r.literal[res.File.Path])
+	if res.Link != "" {
+		for _, one := range r.literal[res.Link] {
+			if one.leadsTo(res.File.Path) {
+				found = append(found, one)
+			}
+		}
+	}
+	for _, one := range r.patterns {
+		if one.pattern.Match(res.File.Path) || res.Link != "" && one.pattern.Match(res.Link) && sameStore(res.Link, res.File.Path) {
+			found = append(found, one)
+		}
+	}
+	for _, one := range r.bare {
+		if one.pattern.Any() || res.Bare && one.pattern.MatchName(res.Word) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// leadsTo reports whether a literal entry that is a link covers this target:
+// the one that was recorded, or a newer one of the same package.
+func (one *rule) leadsTo(real string) bool {
+	targets := []string{one.target}
+	for _, id := range one.Identity {
+		targets = append(targets, id.Path)
+	}
+	for _, target := range targets {
+		if target != "" && (target == real || samePackage(target, real)) {
+			return true
+		}
+	}
+	return false
+}
+
+// storeOf returns the package store that a real path lies in, and the rest.
+func storeOf(real string) (store, rest string) {
+	for _, dir := range paths.PackageStores() {
+		if rest, ok := strings.CutPrefix(real, dir+"/"); ok {
+			return dir, rest
+		}
+	}
+	return "", ""
+}
+
+// samePackage reports whether two files lie in the same store and, where the
+// store keeps one folder a package, in the same package, under one name.
+func samePackage(a, b string) bool {
+	storeA, restA := storeOf(a)
+	storeB, restB := storeOf(b)
+	if storeA == "" || storeA != storeB || path.Base(a) != path.Base(b) {
+		return false
+	}
+	nameA, _, _ := strings.Cut(restA, "/")
+	nameB, _, _ := strings.Cut(restB, "/")
+	return nameA == nameB || storeA == "/nix/store"
+}
+
+// sameStore reports whether a link lies beside the store that its target is
+// in, where only the package manager puts links.
+func sameStore(link, real string) bool {
+	store, _ := storeOf(real)
+	if store == "" {
+		return false
+	}
+	return strings.HasPrefix(link, path.Dir(store)+"/")
+}
+
+// narrowed reports whether the entry's narrowing fits: session, folder and
+// arguments.
+func (one *rule) narrowed(in Input, s *approval.Segment) bool {
+	args := s.Argv[1:]
+	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
+		return false
+	}
+	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {
+		return false
+	}
+	if !leading(one.Args, args) || one.ArgsExact && len(one.Args) != len(args) {
+		return false
+	}
+	return one.args == nil || one.argsMatch(args)
+}
+
+// argsMatch applies argPattern as the protocol does: to the arguments joined
+// by a space, or ended by NUL each if the pattern holds a NUL. Entries that
+// allow-always wrote count only with the exact hash forms, which are not
+// patterns.
+func (one *rule) argsMatch(args []string) bool {
+	if one.Source == "allow-always" {
+		return false
+	}
+	if strings.Contains(one.ArgPattern, "\x00") || strings.Contains(one.ArgPattern, `\x00`) {
+		return one.args.MatchString(strings.Join(append(slices.Clone(args), ""), "\x00"))
+	}
+	return one.args.MatchString(strings.Join(args, " "))
+}
+
+// below reports whether dir is the entry's folder or lies in it.
+func below(one *rule, dir string) bool {
+	for at := path.Clean(dir); ; at = path.Dir(at) {
+		if one.cwd.Match(at) {
+			return true
+		}
+		if at == "/" || at == "." {
+			return false
+		}
+	}
+}
+
+// sameAsRecorded compares the file with the identity that was recorded for
+// it, as far as the entry holds one with a hash.
+func sameAsRecorded(in Input, one *rule, f approval.File) bool {
+	for _, id := range one.Identity {
+		if id.Path == f.Path && id.SHA256 != "" {
+			return sum(in, f) == strings.ToLower(id.SHA256)
+		}
+	}
+	return one.RequireIdentity == ""
+}

@@ -1,0 +1,150 @@
+// Package policy decides whether a plan may run. It is pure: it gets the
+// plan, the rules and the time, and returns a verdict with a reason for every
+// segment. It reads no file, keeps nothing and starts nothing.
+//
+// The order is that of judgement.md, step 7: security deny, then the floor
+// and the denylist, then protected state, then entries, safe bins and skills,
+// then what the programs could do, then asking. The strictest segment decides
+// for the whole request.
+package policy
+
+import (
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Input is everything that one judgement looks at beside the rules.
+type Input struct {
+	Plan       *approval.Plan
+	Who        approval.Who
+	SessionKey string
+	Claim      approval.Claim
+	// EnvRefused, EnvAsks and EnvOther are the asked environment names by
+	// what holds for them (package environ).
+	EnvRefused, EnvAsks, EnvOther []string
+	Now                           time.Time
+	// Hash returns the SHA-256 of a file. It is called only for entries and
+	// skills that recorded one.
+	Hash func(approval.File) (string, error)
+	// Nobody tells that asking is due and nobody can be asked, so that
+	// askFallback holds.
+	Nobody bool
+}
+
+// Evaluate judges one request.
+func (r *Rules) Evaluate(in Input) approval.Judgement {
+	j := approval.Judgement{
+		Security: approval.StricterSecurity(r.policy.Security, in.Claim.Security),
+		Ask:      approval.StricterAsk(r.policy.Ask, in.Claim.Ask),
+	}
+	if in.Claim.Source == "ask-fallback" {
+		j.Security = approval.StricterSecurity(j.Security, r.policy.AskFallback)
+	}
+	if refused := r.refuse(in, j.Security); refused.Reason != approval.ReasonNone {
+		j.Verdict, j.Finding = approval.VerdictDeny, refused
+		return j
+	}
+	for i := range in.Plan.Segments {
+		s := r.segment(in, &in.Plan.Segments[i], j.Security)
+		j.Segments = append(j.Segments, s)
+		take(&j, s.Verdict, s.Finding)
+	}
+	for _, f := range r.whole(in, j.Security) {
+		take(&j, approval.VerdictAsk, f)
+	}
+	if j.Verdict == approval.VerdictUnset {
+		take(&j, approval.VerdictDeny, say(approval.ReasonInvalid, "there is nothing to run"))
+	}
+	return r.asking(in, j)
+}
+
+// refuse says why a request is refused whatever it would run.
+func (r *Rules) refuse(in Input, security approval.Security) approval.Finding {
+	switch {
+	case r.policy.Broken != "":
+		return say(approval.ReasonPolicyBroken, "the policy cannot be read: "+r.policy.Broken)
+	case in.Plan.Invalid != "":
+		return say(approval.ReasonInvalid, in.Plan.Invalid)
+	case in.Claim.Decision == approval.DecisionDeny:
+		return say(approval.ReasonUserDenied, "the caller says that a person denied it")
+	case security == approval.SecurityUnset || security == approval.SecurityDeny:
+		return say(approval.ReasonSecurityDeny, "this agent may run nothing here")
+	case len(in.EnvRefused) > 0:
+		return say(approval.ReasonEnvRefused, "these variables may not be set: "+list(in.EnvRefused))
+	}
+	for _, f := range in.Plan.Findings {
+		if f.Reason == approval.ReasonCwdUnavailable {
+			return f
+		}
+	}
+	return approval.Finding{}
+}
+
+// whole returns the reasons to ask that are about the request and not about
+// one of its segments.
+func (r *Rules) whole(in Input, security approval.Security) []approval.Finding {
+	if security == approval.SecurityFull {
+		return r.hidden(in)
+	}
+	found := in.Plan.Findings
+	if in.Plan.Root == nil && len(found) == 0 {
+		found = append(found, say(approval.ReasonApprovalRequired, "it is not understood well enough to run without a shell"))
+	}
+	if said := in.Claim.ResolvedPath; said != "" && !leads(in.Plan, said) {
+		found = append(found, say(approval.ReasonUntrustedPath, "the caller would run "+said+", which is not what we found"))
+	}
+	if len(in.EnvAsks) > 0 {
+		found = append(found, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvAsks)))
+	}
+	if len(in.EnvOther) > 0 && in.Who == approval.Theirs {
+		found = append(found, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvOther)+" for a shell that is not ours"))
+	}
+	return found
+}
+
+// leads reports whether the first program of a plan is the file that the
+// caller says it would run.
+func leads(plan *approval.Plan, said string) bool {
+	if len(plan.Segments) == 0 || plan.Segments[0].Program == nil {
+		return false
+	}
+	p := plan.Segments[0].Program
+	return said == p.Path || said == p.Link || said == p.File.Path
+}
+
+// hidden asks under full, where a denylist holds, about what the denylist
+// cannot see.
+func (r *Rules) hidden(in Input) []approval.Finding {
+	if len(r.denied) == 0 {
+		return nil
+	}
+	for _, f := range in.Plan.Findings {
+		if f.Reason == approval.ReasonUnreadable || f.Reason == approval.ReasonTooComplex {
+			return []approval.Finding{f}
+		}
+	}
+	for i := range in.Plan.Segments {
+		s := &in.Plan.Segments[i]
+		if s.Program != nil || s.Builtin != "" {
+			continue
+		}
+		for _, f := range s.Findings {
+			if f.Reason != approval.ReasonNotFound {
+				return []approval.Finding{f}
+			}
+		}
+	}
+	return nil
+}
+
+// take keeps the strictest verdict and the first reason for it.
+func take(j *approval.Judgement, v approval.Verdict, f approval.Finding) {
+	if approval.StricterVerdict(j.Verdict, v) != j.Verdict {
+		j.Verdict, j.Finding = v, f
+	}
+}
+
+func say(reason approval.Reason, sentence string) approval.Finding {
+	return approval.Finding{Reason: reason, Sentence: sentence}
+}

@@ -1,0 +1,535 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/policy"
+)
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+var world = approvaltest.NewWorld(`
+	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git
+	/usr/bin/env /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
+	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
+	/state/operator.key
+	/bin -> usr/bin
+	/usr/bin/awk -> mawk
+	/opt/homebrew/bin/rg -> ../Cellar/rg/14/bin/rg
+	/home/ann/.local/bin/mylink -> /opt/a/tool
+	/home/ann/.local/bin/list -> /usr/bin/rm`)
+
+func analyzer() *command.Analyzer {
+	a := &command.Analyzer{World: world, Home: "/home/ann", Ours: []string{"/state"}}
+	a.SetPath([]string{"/opt/homebrew/bin", "/usr/bin", "/bin", "/home/ann/.local/bin", "/opt/a"})
+	return a
+}
+
+func real(name string) string {
+	f, err := world.Look(name)
+	if err != nil {
+		return ""
+	}
+	return f.Path
+}
+
+// judge judges one command: words split at spaces, or a text for bash if it
+// begins with "$ ".
+func judge(p approval.Policy, line string, change func(*policy.Input)) approval.Judgement {
+	req := &approval.Request{Command: strings.Fields(line), Cwd: "/home/ann/p", Who: approval.Ours}
+	if text, ok := strings.CutPrefix(line, "$ "); ok {
+		req.Command = []string{"bash", "-c", text}
+	}
+	plan := analyzer().Analyze(req)
+	in := policy.Input{Plan: &plan, Who: approval.Ours, Now: now}
+	if change != nil {
+		change(&in)
+	}
+	return policy.Prepare(p, "/home/ann", real).Evaluate(in)
+}
+
+func onMiss(patterns ...string) approval.Policy {
+	p := approval.Policy{Security: approval.SecurityList, Ask: approval.AskOnMiss, AskFallback: approval.SecurityDeny}
+	for _, pattern := range patterns {
+		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: pattern})
+	}
+	return p
+}
+
+func check(t *testing.T, name string, got approval.Judgement, want string) {
+	t.Helper()
+	said := string(got.Verdict)
+	if got.Reason != "" {
+		said += " " + string(got.Reason)
+	}
+	if said != want {
+		t.Errorf("%s: %s (%s), want %s", name, said, got.Sentence, want)
+	}
+	if got.Verdict != approval.VerdictAllow && got.Sentence == "" {
+		t.Errorf("%s: no sentence says why", name)
+	}
+}
+
+func TestEntries(t *testing.T) {
+	tests := []struct{ entry, line, want string }{
+		{"/usr/bin/ls", "ls", "allow"},
+		{"/usr/bin/ls", "/usr/bin/ls -l", "allow"},
+		{"/bin/ls", "ls", "allow"},
+		{"/bin/ls", "/bin/ls", "allow"},
+		{"/bin/*", "ls", "allow"},
+		{"ls", "ls", "allow"},
+		{"ls", "/usr/bin/ls", "ask allowlist-miss"},
+		{"/usr/bin/LS", "ls", "ask allowlist-miss"},
+		{"/usr/bin/ls", "LS", "deny not-found"},
+		{"*", "tool x", "allow"},
+		{"*", "/home/ann/p/tool x", "allow"},
+		{"*", "sh x", "ask inline-code"},
+		{"*", "python3.12 x", "ask inline-code"},
+		{"/usr/bin/env", "env ls", "ask wrapper-unclear"},
+		{"*", "git status", "ask starts-program"},
+		{"/usr/bin/rm", "rm x", "ask writes-file"},
+		{"/opt/*/tool", "/opt/a/tool", "allow"},
+		{"/opt/*/tool", "/opt/a/b/tool", "ask allowlist-miss"},
+		{"/opt/**/tool", "/opt/a/b/tool", "allow"},
+		{"~/.local/bin/*", "mine", "allow"},
+		{"/nowhere/x", "ls", "ask allowlist-miss"},
+		{"", "ls", "ask allowlist-miss"},
+		{"*", "nothere", "deny not-found"},
+		{"*", "$ nothere", "ask not-found"},
+		// Links.
+		{"/usr/bin/mawk", "tool", "ask allowlist-miss"},
+		{"~/.local/bin/*", "mylink x", "ask allowlist-miss"},
+		{"~/.local/bin/mylink", "mylink x", "allow"},
+		{"/opt/a/*", "mylink x", "allow"},
+		{"~/.local/bin/list", "list x", "ask writes-file"},
+		{"/opt/homebrew/bin/*", "rg x", "ask starts-program"},
+		// Chains.
+		{"/usr/bin/ls", "$ ls && ls; ls | ls", "allow"},
+		{"/usr/bin/ls", "$ ls && cat x", "ask allowlist-miss"},
+		{"/usr/bin/ls", "$ ls; echo x; cd sub; pwd; true", "allow"},
+		{"/usr/bin/ls", "$ ls > x", "ask writes-file"},
+		{"/usr/bin/ls", "$ ls $(rm x)", "ask runtime-value"},
+		{"/usr/bin/bash", "bash x.sh", "ask inline-code"},
+		{"/usr/bin/ls", "ls /home/ann/p/.env", "allow"},
+		{"/usr/bin/cat", "cat /home/ann/p/.env", "ask protected-state"},
+		{"/usr/bin/tool", "tool sh", "ask inline-code"},
+		{"/usr/bin/tool", "tool cat x", "ask allowlist-miss"},
+		{"/usr/bin/tool", "tool cat", "allow"},
+	}
+	for _, test := range tests {
+		check(t, test.entry+" ⊢ "+test.line, judge(onMiss(test.entry), test.line, nil), test.want)
+	}
+}
+
+func TestNarrowing(t *testing.T) {
+	none, one := 0, 1
+	tests := []struct {
+		name  string
+		entry approval.Entry
+		line  string
+		want  string
+	}{
+		{"args", approval.Entry{Args: []string{"a"}}, "tool a b", "allow"},
+		{"args differ", approval.Entry{Args: []string{"a"}}, "tool b", "ask allowlist-miss"},
+		{"args star", approval.Entry{Args: []string{"*", "b"}}, "tool x b", "allow"},
+		{"args exact", approval.Entry{Args: []string{"a"}, ArgsExact: true}, "tool a b", "ask allowlist-miss"},
+		{"args none", approval.Entry{ArgsExact: true}, "tool", "allow"},
+		{"cwd", approval.Entry{Cwd: "~/p"}, "tool", "allow"},
+		{"cwd above", approval.Entry{Cwd: "/home"}, "tool", "allow"},
+		{"cwd elsewhere", approval.Entry{Cwd: "/srv"}, "tool", "ask allowlist-miss"},
+		{"cwd beside", approval.Entry{Cwd: "/home/ann/pp"}, "tool", "ask allowlist-miss"},
+		{"pattern", approval.Entry{ArgPattern: "^a b$"}, "tool a b", "allow"},
+		{"pattern differs", approval.Entry{ArgPattern: "^a$"}, "tool a b", "ask allowlist-miss"},
+		{"pattern of allow-always", approval.Entry{ArgPattern: "^a", Source: "allow-always"}, "tool a", "ask allowlist-miss"},
+		{"expired", approval.Entry{ExpiresAt: now.UnixMilli()}, "tool", "ask lease-ended"},
+		{"not expired", approval.Entry{ExpiresAt: now.UnixMilli() + 1}, "tool", "allow"},
+		{"used up", approval.Entry{UsesLeft: &none}, "tool", "ask lease-ended"},
+		{"one left", approval.Entry{UsesLeft: &one}, "tool", "allow"},
+		{"other session", approval.Entry{SessionKey: "s"}, "tool", "ask allowlist-miss"},
+		{"disabled", approval.Entry{Disabled: true}, "tool", "ask allowlist-miss"},
+		{"identity", approval.Entry{Identity: []approval.Identity{{Path: "/usr/bin/tool", SHA256: "AA"}}}, "tool", "allow"},
+		{"changed", approval.Entry{Identity: []approval.Identity{{Path: "/usr/bin/tool", SHA256: "bb"}}}, "tool", "ask binary-changed"},
+		{"identity demanded", approval.Entry{RequireIdentity: "sha256"}, "tool", "ask binary-changed"},
+		{"identity of another", approval.Entry{RequireIdentity: "sha256", Identity: []approval.Identity{{Path: "/x", SHA256: "aa"}}}, "tool", "ask binary-changed"},
+	}
+	for _, test := range tests {
+		p := onMiss()
+		test.entry.Pattern = "/usr/bin/tool"
+		p.Allowlist = []approval.Entry{test.entry}
+		got := judge(p, test.line, func(in *policy.Input) {
+			in.Hash = func(approval.File) (string, error) { return "aa", nil }
+		})
+		check(t, test.name, got, test.want)
+	}
+}
+
+// A link covers what it led to when it was saved, and newer files of the same
+// package; never another target.
+func TestLinkEntries(t *testing.T) {
+	tests := []struct{ target, recorded, want string }{
+		{"/opt/a/tool", "/opt/a/tool", "allow"},
+		{"/opt/a/b/tool", "/opt/a/tool", "ask allowlist-miss"},
+		{"/opt/homebrew/Cellar/x/2/bin/x", "/opt/homebrew/Cellar/x/1/bin/x", "allow"},
+		{"/opt/homebrew/Cellar/y/2/bin/x", "/opt/homebrew/Cellar/x/1/bin/x", "ask allowlist-miss"},
+		{"/opt/homebrew/Cellar/x/2/bin/y", "/opt/homebrew/Cellar/x/1/bin/x", "ask allowlist-miss"},
+		{"/nix/store/b-x/bin/x", "/nix/store/a-x/bin/x", "allow"},
+	}
+	for _, test := range tests {
+		w := approvaltest.NewWorld(test.target + " " + test.recorded + "\n/links/x -> " + test.target)
+		a := &command.Analyzer{World: w, Home: "/home/ann"}
+		a.SetPath([]string{"/links"})
+		plan := a.Analyze(&approval.Request{Command: []string{"x"}, Cwd: "/links", Who: approval.Ours})
+		p := onMiss()
+		p.Allowlist = []approval.Entry{{Pattern: "/links/x", Identity: []approval.Identity{{Path: test.recorded}}}}
+		look := func(name string) string { f, _ := w.Look(name); return f.Path }
+		got := policy.Prepare(p, "/home/ann", look).Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: now})
+		check(t, test.recorded+" then "+test.target, got, test.want)
+	}
+}
+
+func TestDenylist(t *testing.T) {
+	tests := []struct{ rule, line, want string }{
+		{"/usr/bin/curl", "curl x", "deny denylisted"},
+		{"/bin/curl", "curl x", "deny denylisted"},
+		{"curl", "/usr/bin/curl x", "deny denylisted"},
+		{"CURL", "curl x", "deny denylisted"},
+		{"/USR/BIN/curl", "curl x", "deny denylisted"},
+		{"/usr/bin/rm", "list x", "deny denylisted"},
+		{"rm", "$ ls; (rm x)", "deny denylisted"},
+		{"rm", "$ ls $(rm x)", "deny denylisted"},
+		{"rm", "$ bash -c 'sh -c \"rm x\"'", "deny denylisted"},
+		{"rm", "env rm x", "deny denylisted"},
+		{"rm", "tool -x rm y", "deny denylisted"},
+		{"rm", "ls rm", "allow"},
+		{"nothere", "nothere", "deny denylisted"},
+		{"*", "ls", "deny denylisted"},
+	}
+	for _, test := range tests {
+		p := onMiss("/usr/bin/ls", "/usr/bin/tool")
+		p.Denylist = []approval.DenyRule{{Pattern: test.rule}}
+		check(t, test.rule+" ⊢ "+test.line, judge(p, test.line, nil), test.want)
+	}
+	p := onMiss("*")
+	p.Denylist = []approval.DenyRule{{Pattern: "tool", Args: []string{"push"}, Reason: "ask me first"}}
+	check(t, "with arguments", judge(p, "tool push x", nil), "deny denylisted")
+	check(t, "other arguments", judge(p, "tool pull", nil), "allow")
+	p.Denylist = []approval.DenyRule{{Pattern: "a/b"}}
+	check(t, "a rule that cannot be read", judge(p, "tool pull", nil), "deny policy-broken")
+}
+
+func TestFull(t *testing.T) {
+	full := approval.Policy{Security: approval.SecurityFull, Ask: approval.AskOff}
+	denying := full
+	denying.Denylist = []approval.DenyRule{{Pattern: "curl"}}
+	always := full
+	always.Ask = approval.AskAlways
+	tests := []struct {
+		name   string
+		policy approval.Policy
+		line   string
+		want   string
+	}{
+		{"anything", full, "$ rm -r x > y; $z", "allow"},
+		{"floor", full, "rm -rf /", "deny floor"},
+		{"floor in a text", full, "$ ls; rm -rf ~", "deny floor"},
+		{"keys", full, "cat /home/ann/.ssh/id_rsa", "allow"},
+		{"ours", full, "cat /state/operator.key", "deny protected-state"},
+		{"denied", denying, "$ ls; curl x", "deny denylisted"},
+		{"hidden name", denying, "$ $x y", "deny runtime-value"},
+		{"eval", denying, "$ eval x", "deny evaluates"},
+		{"unreadable", denying, "$ ls '", "deny unreadable"},
+		{"run-time argument", denying, "$ ls $x", "allow"},
+		{"always", always, "ls", "ask ask-always"},
+	}
+	for _, test := range tests {
+		check(t, test.name, judge(test.policy, test.line, nil), test.want)
+	}
+}
+
+func TestSafeBins(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{"$ echo x | wc -l", "allow"},
+		{"$ echo x | uniq -c", "allow"},
+		{"$ head -5 </dev/null", "ask allowlist-miss"},
+		{"uniq in out", "ask writes-file"},
+		{"wc /etc/passwd", "ask allowlist-miss"},
+		{"/home/ann/p/tool", "ask allowlist-miss"},
+		{"$ echo x | wc -l > out", "ask writes-file"},
+		{"$ echo {} | jq .", "ask runtime-value"},
+	}
+	for _, test := range tests {
+		check(t, test.line, judge(onMiss(), test.line, nil), test.want)
+	}
+	p := onMiss()
+	p.SafeBins = []string{"jq", "tool"}
+	check(t, "jq is never safe", judge(p, "jq .", nil), "ask starts-program")
+	check(t, "no profile", judge(p, "tool", nil), "ask allowlist-miss")
+	check(t, "not listed any more", judge(p, "$ echo x | wc -l", nil), "ask allowlist-miss")
+}
+
+func TestClaimsOnlyTighten(t *testing.T) {
+	tests := []struct {
+		name  string
+		claim approval.Claim
+		want  string
+	}{
+		{"nothing", approval.Claim{}, "allow"},
+		{"looser", approval.Claim{Security: "full", Ask: "off", Decision: "allow-once"}, "allow"},
+		{"security", approval.Claim{Security: "deny"}, "deny security=deny"},
+		{"ask", approval.Claim{Ask: "always"}, "ask ask-always"},
+		{"denied", approval.Claim{Decision: "deny"}, "deny user-denied"},
+		{"fallback", approval.Claim{Source: "ask-fallback"}, "deny security=deny"},
+		{"same program", approval.Claim{ResolvedPath: "/usr/bin/ls"}, "allow"},
+		{"another program", approval.Claim{ResolvedPath: "/tmp/ls"}, "ask untrusted-path"},
+	}
+	for _, test := range tests {
+		got := judge(onMiss("ls"), "ls", func(in *policy.Input) { in.Claim = test.claim })
+		check(t, test.name, got, test.want)
+	}
+	got := judge(onMiss(), "ls", func(in *policy.Input) { in.Claim = approval.Claim{Decision: "allow-always", Security: "full"} })
+	check(t, "a miss with every claim", got, "ask allowlist-miss")
+}
+
+func TestEnvironment(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*policy.Input)
+		want   string
+	}{
+		{"refused", func(in *policy.Input) { in.EnvRefused = []string{"LD_PRELOAD"} }, "deny env-refused"},
+		{"asks", func(in *policy.Input) { in.EnvAsks = []string{"HTTP_PROXY"} }, "ask env-asks"},
+		{"other, ours", func(in *policy.Input) { in.EnvOther = []string{"FOO"} }, "allow"},
+		{"other, theirs", func(in *policy.Input) { in.EnvOther, in.Who = []string{"FOO"}, approval.Theirs }, "ask env-asks"},
+	}
+	for _, test := range tests {
+		check(t, test.name, judge(onMiss("ls"), "ls", test.change), test.want)
+	}
+}
+
+// All nine combinations, with and without an entry, and what holds when
+// nobody can be asked.
+func TestSecurityAndAsk(t *testing.T) {
+	tests := []struct {
+		security approval.Security
+		ask      approval.Ask
+		hit      string
+		miss     string
+	}{
+		{"deny", "off", "deny security=deny", "deny security=deny"},
+		{"deny", "on-miss", "deny security=deny", "deny security=deny"},
+		{"deny", "always", "deny security=deny", "deny security=deny"},
+		{"allowlist", "off", "allow", "deny allowlist-miss"},
+		{"allowlist", "on-miss", "allow", "ask allowlist-miss"},
+		{"allowlist", "always", "ask ask-always", "ask allowlist-miss"},
+		{"full", "off", "allow", "allow"},
+		{"full", "on-miss", "allow", "allow"},
+		{"full", "always", "ask ask-always", "ask ask-always"},
+		{"", "", "deny security=deny", "deny security=deny"},
+		{"allowlist", "", "ask ask-always", "ask allowlist-miss"},
+	}
+	for _, test := range tests {
+		p := onMiss("ls")
+		p.Security, p.Ask = test.security, test.ask
+		name := string(test.security) + "/" + string(test.ask)
+		check(t, name+" hit", judge(p, "ls", nil), test.hit)
+		check(t, name+" miss", judge(p, "tool", nil), test.miss)
+	}
+}
+
+func TestNobody(t *testing.T) {
+	tests := []struct {
+		fallback approval.Security
+		ask      approval.Ask
+		line     string
+		want     string
+	}{
+		{"deny", "on-miss", "ls", "allow"},
+		{"deny", "always", "ls", "deny ask-fallback"},
+		{"deny", "on-miss", "tool", "deny ask-fallback"},
+		{"allowlist", "always", "ls", "allow"},
+		{"allowlist", "always", "tool", "deny ask-fallback"},
+		{"allowlist", "on-miss", "tool", "deny ask-fallback"},
+		{"full", "on-miss", "tool", "deny ask-fallback"}, // never looser than security
+		{"", "always", "ls", "deny ask-fallback"},
+	}
+	nobody := func(in *policy.Input) { in.Nobody = true }
+	for _, test := range tests {
+		p := onMiss("ls")
+		p.AskFallback, p.Ask = test.fallback, test.ask
+		got := judge(p, test.line, nobody)
+		said := string(got.Verdict)
+		if got.Verdict == approval.VerdictDeny {
+			said += " " + string(got.Reason)
+		}
+		if said != test.want {
+			t.Errorf("fallback %s, ask %s, %s: %s, want %s", test.fallback, test.ask, test.line, said, test.want)
+		}
+	}
+}
+
+// What allow-always would write lets exactly this pass, and is offered only
+// where an entry is all that was missing.
+func TestAlways(t *testing.T) {
+	tests := []struct{ line, writes string }{
+		{"tool x", "/usr/bin/tool"},
+		{"mylink x", "/home/ann/.local/bin/mylink"},
+		{"$ tool x | cat", "/usr/bin/tool /usr/bin/cat"},
+		{"$ tool x && tool y", "/usr/bin/tool"},
+		{"sh x", ""},
+		{"env tool", ""},
+		{"$ tool $x", ""},
+		{"$ tool > x", ""},
+		{"cat .env", ""},
+		{"$ tool x; git status", ""},
+	}
+	for _, test := range tests {
+		j := judge(onMiss(), test.line, nil)
+		var got []string
+		for _, e := range j.Writes {
+			got = append(got, e.Pattern)
+		}
+		if strings.Join(got, " ") != test.writes {
+			t.Errorf("%s would write %v, want %q", test.line, got, test.writes)
+		}
+		if offered := slices.Contains(j.Choices, approval.AllowAlways); offered != (test.writes != "") {
+			t.Errorf("%s: allow-always offered: %v", test.line, offered)
+		}
+		if test.writes == "" {
+			continue
+		}
+		p := onMiss()
+		p.Allowlist = j.Writes
+		check(t, "after always: "+test.line, judge(p, test.line, nil), "allow")
+	}
+	p := onMiss()
+	p.Ask = approval.AskAlways
+	if j := judge(p, "tool x", nil); len(j.Writes) != 0 || !slices.Equal(j.Choices, []approval.Decision{approval.AllowOnce, approval.DecisionDeny}) {
+		t.Errorf("ask=always offers %v", j.Choices)
+	}
+}
+
+func TestAlgebraVectors(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Op, Security, Ask string
+			A, B              string
+			Result            any
+		}
+	}
+	read(t, "policy-algebra.json", &vectors)
+	seen := map[string]int{}
+	for _, c := range vectors.Cases {
+		seen[c.Op]++
+		switch c.Op {
+		case "minSecurity":
+			if got := approval.StricterSecurity(approval.Security(c.A), approval.Security(c.B)); string(got) != c.Result {
+				t.Errorf("stricter of %s and %s is %s", c.A, c.B, got)
+			}
+		case "maxAsk":
+			if got := approval.StricterAsk(approval.Ask(c.A), approval.Ask(c.B)); string(got) != c.Result {
+				t.Errorf("stricter of %s and %s is %s", c.A, c.B, got)
+			}
+		case "allowedDecisions":
+			p := onMiss()
+			p.Ask = approval.Ask(c.Ask)
+			if c.Ask == "off" {
+				continue // differs: with ask off nobody is asked, so no decision is offered
+			}
+			var got []any
+			for _, d := range judge(p, "tool", nil).Choices {
+				got = append(got, string(d))
+			}
+			if !slices.Equal(got, c.Result.([]any)) {
+				t.Errorf("ask %s offers %v, want %v", c.Ask, got, c.Result)
+			}
+		case "modeFromPolicy":
+			// differs: the names of modes are those of the person's settings, not of this package
+		default:
+			t.Errorf("unknown operation %q", c.Op)
+		}
+	}
+	if seen["minSecurity"] != 9 || seen["maxAsk"] != 9 || seen["allowedDecisions"] != 3 {
+		t.Errorf("cases seen: %v", seen)
+	}
+}
+
+// TestMatrixVectors compares with 216 answers of the real system. Each group
+// of rows in which we answer otherwise is named, with the reason.
+func TestMatrixVectors(t *testing.T) {
+	type row struct {
+		Security, Ask                           string
+		AnalysisOk, AllowlistSatisfied, Durable bool
+		ApprovalDecision                        string
+		Allowed, RequiresAsk                    bool
+	}
+	var vectors struct{ Cases []row }
+	read(t, "policy-matrix.json", &vectors)
+	differs := []struct {
+		why  string
+		in   func(row) bool
+		rows int
+	}{
+		{"a decision in the request is a claim and runs nothing", func(r row) bool { return r.ApprovalDecision != "" && r.Allowed }, 56},
+		{"a durable grant is an entry like any other here, and counts as no entry in this row", func(r row) bool { return r.Durable }, 6},
+	}
+	same := 0
+	for _, c := range vectors.Cases {
+		p := onMiss()
+		p.Security, p.Ask = approval.Security(c.Security), approval.Ask(c.Ask)
+		if c.AllowlistSatisfied {
+			p = onMiss("tool")
+			p.Security, p.Ask = approval.Security(c.Security), approval.Ask(c.Ask)
+		}
+		line := "tool"
+		if !c.AnalysisOk {
+			line = "$ tool &"
+		}
+		got := judge(p, line, func(in *policy.Input) { in.Claim.Decision = approval.Decision(c.ApprovalDecision) })
+		if (got.Verdict == approval.VerdictAllow) == c.Allowed && (got.Verdict == approval.VerdictAsk) == (c.RequiresAsk && !c.Allowed) {
+			same++
+			continue
+		}
+		if got.Verdict == approval.VerdictAllow && !c.Allowed {
+			t.Errorf("looser than the real system: %+v", c)
+		}
+		known := false
+		for i := range differs {
+			if differs[i].in(c) {
+				differs[i].rows--
+				known = true
+				break
+			}
+		}
+		if !known {
+			t.Errorf("%+v: %s %s", c, got.Verdict, got.Reason)
+		}
+	}
+	for _, d := range differs {
+		if d.rows != 0 {
+			t.Errorf("%d rows fewer than listed differ because %s", d.rows, d.why)
+		}
+	}
+	if same == 0 || len(vectors.Cases) != 216 {
+		t.Errorf("%d of %d rows agree", same, len(vectors.Cases))
+	}
+}
+
+func read(t *testing.T, name string, to any) {
+	t.Helper()
+	data, err := os.ReadFile(path.Join("testdata", name))
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

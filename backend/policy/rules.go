@@ -1,0 +1,141 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/glob"
+)
+
+// Rules are the policy of one agent, prepared for many judgements. They are
+// never changed after Prepare and may be used by many at once.
+type Rules struct {
+	policy   approval.Policy
+	literal  map[string][]*rule // entries without a wildcard, by path
+	patterns []*rule
+	bare     []*rule
+	denied   []denyRule
+	safeBins map[string]bool
+	trusted  map[string]bool
+}
+
+// rule is an entry with its patterns read.
+type rule struct {
+	approval.Entry
+	pattern glob.Pattern
+	cwd     *glob.Pattern
+	args    *regexp.Regexp
+	// target is where a literal pattern led when it was prepared, if it is a
+	// link and no identity was recorded with it.
+	target string
+}
+
+type denyRule struct {
+	approval.DenyRule
+	pattern glob.Pattern
+}
+
+// DefaultSafeBins are the filters that may run without an entry.
+var DefaultSafeBins = []string{"cut", "uniq", "head", "tail", "tr", "wc"}
+
+// neverSafe can start programs or read files by their arguments: configured
+// as a safe bin they are ignored.
+var neverSafe = map[string]bool{"jq": true, "awk": true, "gawk": true, "mawk": true, "sed": true, "env": true, "find": true}
+
+// Prepare reads the patterns of a policy. real follows the links of a path
+// and returns "" where there is nothing; it is asked only here, for the
+// folders of patterns and for patterns that are links themselves. A pattern
+// that cannot be read matches nothing as an entry; as a deny rule it breaks
+// the policy, because it might have denied anything.
+func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
+	r := &Rules{policy: p, literal: map[string][]*rule{}, safeBins: map[string]bool{}, trusted: map[string]bool{"/bin": true, "/usr/bin": true}}
+	for _, e := range p.Allowlist {
+		r.add(e, home, real)
+	}
+	for _, d := range p.Denylist {
+		r.deny(d, d.Pattern, home)
+		if followed := followFolder(d.Pattern, home, real); followed != d.Pattern {
+			r.deny(d, followed, home)
+		}
+	}
+	bins := p.SafeBins
+	if bins == nil {
+		bins = DefaultSafeBins
+	}
+	for _, name := range bins {
+		r.safeBins[name] = !neverSafe[name]
+	}
+	for _, dir := range p.SafeBinTrustedDirs {
+		r.trusted[path.Clean(dir)] = true
+	}
+	return r
+}
+
+func (r *Rules) deny(d approval.DenyRule, text, home string) {
+	pattern, err := glob.Parse(text, home)
+	if err != nil {
+		r.policy.Broken = "deny rule " + d.Pattern + ": " + err.Error()
+		return
+	}
+	r.denied = append(r.denied, denyRule{d, pattern})
+}
+
+func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
+	pattern, err := glob.Parse(followFolder(e.Pattern, home, real), home)
+	if err != nil || e.Disabled {
+		return
+	}
+	one := &rule{Entry: e, pattern: pattern}
+	if e.Cwd != "" {
+		cwd, err := glob.Parse(e.Cwd, home)
+		if err != nil {
+			return
+		}
+		one.cwd = &cwd
+	}
+	if e.ArgPattern != "" {
+		if one.args, err = regexp.Compile(e.ArgPattern); err != nil {
+			return
+		}
+	}
+	at, literal := pattern.Literal()
+	switch {
+	case pattern.Bare():
+		r.bare = append(r.bare, one)
+	case literal:
+		if to := real(at); to != "" && to != at && len(e.Identity) == 0 {
+			one.target = to
+			r.literal[to] = append(r.literal[to], one)
+		}
+		r.literal[at] = append(r.literal[at], one)
+		for _, id := range e.Identity {
+			if id.Path != at {
+				r.literal[id.Path] = append(r.literal[id.Path], one)
+			}
+		}
+	default:
+		r.patterns = append(r.patterns, one)
+	}
+}
+
+// followFolder replaces the folders of a pattern, as far as they hold no
+// wildcard, by the real folder: /bin is /usr/bin on many machines, and real
+// paths are what is compared.
+func followFolder(pattern, home string, real func(string) string) string {
+	if pattern == "~" || strings.HasPrefix(pattern, "~/") {
+		pattern = home + pattern[1:]
+	}
+	if !strings.HasPrefix(pattern, "/") || strings.Contains(pattern, `\`) {
+		return pattern
+	}
+	dir := path.Dir(pattern)
+	if i := strings.IndexAny(pattern, "*?"); i >= 0 {
+		dir = pattern[:max(1, strings.LastIndexByte(pattern[:i], '/'))]
+	}
+	if to := real(dir); to != "" && dir != "/" && !strings.ContainsAny(to, `*?\`) {
+		return to + strings.TrimPrefix(pattern, dir)
+	}
+	return pattern
+}

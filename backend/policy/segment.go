@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// segment judges one simple command.
+func (r *Rules) segment(in Input, s *approval.Segment, security approval.Security) approval.SegmentJudgement {
+	if s.Floor != "" {
+		return verdict(approval.VerdictDeny, say(approval.ReasonFloor, s.Floor), "")
+	}
+	if rule := r.denies(s); rule != nil {
+		why := "the denylist names " + rule.Pattern
+		if rule.Reason != "" {
+			why += ": " + rule.Reason
+		}
+		return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, why), rule.Pattern)
+	}
+	if security == approval.SecurityFull {
+		return r.full(s)
+	}
+	if f := protectedFirst(s.Findings); f.Reason != approval.ReasonNone {
+		if f.Reason == approval.ReasonNotFound && in.Plan.Shell == "" && in.Who == approval.Ours {
+			return verdict(approval.VerdictDeny, f, "") // a yes could start nothing
+		}
+		return verdict(approval.VerdictAsk, f, "")
+	}
+	if s.Builtin != "" {
+		return verdict(approval.VerdictAllow, approval.Finding{}, "builtin")
+	}
+	if s.Program == nil {
+		return verdict(approval.VerdictAsk, say(approval.ReasonNotFound, "it leads to no program"), "")
+	}
+	if r.safeBin(s) {
+		return verdict(approval.VerdictAllow, approval.Finding{}, "safe bin "+path.Base(s.Program.File.Path))
+	}
+	if f := kindFinding(s); f.Reason != approval.ReasonNone {
+		return verdict(approval.VerdictAsk, f, "")
+	}
+	entry, miss := r.covered(in, s)
+	if entry != nil {
+		v := verdict(approval.VerdictAllow, approval.Finding{}, entryName(entry.Entry))
+		v.EntryID, v.Counted = entry.ID, entry.UsesLeft != nil
+		return v
+	}
+	if name := r.skill(in, s); name != "" {
+		return verdict(approval.VerdictAllow, approval.Finding{}, "skill "+name)
+	}
+	return verdict(approval.VerdictAsk, miss, "")
+}
+
+func verdict(v approval.Verdict, f approval.Finding, entry string) approval.SegmentJudgement {
+	return approval.SegmentJudgement{Verdict: v, Finding: f, Entry: entry}
+}
+
+// full lets everything pass but what touches Countersign itself, which would
+// be a way to be asked never again.
+func (r *Rules) full(s *approval.Segment) approval.SegmentJudgement {
+	for _, f := range s.Findings {
+		if f.Reason == approval.ReasonProtectedState && strings.Contains(f.Sentence, "Countersign itself") {
+			return verdict(approval.VerdictAsk, f, "")
+		}
+	}
+	return verdict(approval.VerdictAllow, approval.Finding{}, "security full")
+}
+
+// protectedFirst returns the finding to show: protected state before others.
+func protectedFirst(findings []approval.Finding) approval.Finding {
+	for _, f := range findings {
+		if f.Reason == approval.ReasonProtectedState {
+			return f
+		}
+	}
+	if len(findings) > 0 {
+		return findings[0]
+	}
+	return approval.Finding{}
+}
+
+// kindFinding says why a path entry does not cover a kind of program: what it
+// does depends on its arguments in ways that are not read one by one.
+func kindFinding(s *approval.Segment) approval.Finding {
+	name := path.Base(s.Program.File.Path)
+	switch s.Kind {
+	case approval.KindOther, approval.KindReader:
+		return approval.Finding{}
+	case approval.KindShell, approval.KindInterpreter:
+		return say(approval.ReasonInlineCode, name+" runs code that no entry for it can vouch for")
+	case approval.KindStarter:
+		return say(approval.ReasonStartsProgram, name+" can start other programs or change files by its arguments")
+	case approval.KindChanger:
+		return say(approval.ReasonWritesFile, name+" changes files or the machine")
+	}
+	return say(approval.ReasonWrapperUnclear, name+" starts other programs")
+}
+
+// denies returns the deny rule that a segment meets: by the word, the link or
+// the real file, of the program itself or of a script's interpreter, in any
+// case.
+func (r *Rules) denies(s *approval.Segment) *denyRule {
+	if len(s.Argv) == 0 {
+		return nil
+	}
+	for i := range r.denied {
+		d := &r.denied[i]
+		if !leading(d.Args, s.Argv[1:]) {
+			continue
+		}
+		if s.Program == nil && s.Builtin == "" && d.pattern.Bare() && d.pattern.MatchFold(s.Argv[0]) {
+			return d
+		}
+		for res := s.Program; res != nil; res = res.Interpreter {
+			for _, at := range []string{res.Path, res.Link, res.File.Path} {
+				if at != "" && d.pattern.MatchFold(at) {
+					return d
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// leading reports whether args begins with want; "*" stands for any one.
+func leading(want, args []string) bool {
+	if len(want) > len(args) {
+		return false
+	}
+	for i, w := range want {
+		if w != "*" && w != args[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// safeBin reports whether the segment is a filter that can only read its
+// input, in a folder that is trusted for them.
+func (r *Rules) safeBin(s *approval.Segment) bool {
+	at := s.Program.File.Path
+	name := path.Base(at)
+	readsFile := slices.ContainsFunc(s.Redirects, func(re approval.Redirect) bool { return re.FD == 0 })
+	return r.safeBins[name] && r.trusted[path.Dir(at)] && path.Base(s.Program.Path) == name && !readsFile && command.SafeBin(s.Argv)
+}
+
+// skill returns the name of the accepted skill that this program belongs to.
+func (r *Rules) skill(in Input, s *approval.Segment) string {
+	if !r.policy.AutoAllowSkills {
+		return ""
+	}
+	for _, k := range r.policy.Skills {
+		if k.Path != s.Program.File.Path || path.Base(s.Program.Path) != k.Name {
+			continue
+		}
+		if k.SHA256 == "" || sum(in, s.Program.File) == strings.ToLower(k.SHA256) {
+			return k.Name
+		}
+	}
+	return ""
+}
+
+// sum returns the hash of a file, or "" when it cannot be told, which equals
+// no recorded hash.
+func sum(in Input, f approval.File) string {
+	if in.Hash == nil {
+		return ""
+	}
+	got, err := in.Hash(f)
+	if err != nil {
+		return ""
+	}
+	return got
+}
+
+func entryName(e approval.Entry) string {
+	if e.ID != "" {
+		return e.ID
+	}
+	return e.Pattern
+}
