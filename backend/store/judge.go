@@ -1,0 +1,107 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// record keeps the accepted version for later comparisons. A failure leaves
+// an older one, which can only make the next start ask once too often.
+func (s *Store) record(what saving) {
+	if s.accepted.text == nil {
+		return
+	}
+	if err := s.backups.save(s.accepted.text, what == savedEdit); err != nil {
+		s.opt.Log.Error("the accepted policy was not kept", "error", err)
+	}
+}
+
+// look judges the file if it is not as it was. It reports whether an edit
+// from outside was accepted.
+func (s *Store) look() bool {
+	err := checkFolder(s.opt.State.Dir)
+	var text []byte
+	if err == nil {
+		text, err = readPrivate(s.path)
+	}
+	if err == nil && hashOf(text) == s.seen {
+		return false
+	}
+	return s.judge(text, err)
+}
+
+// judge decides what an edit from outside is: broken, held or accepted.
+func (s *Store) judge(text []byte, err error) (accepted bool) {
+	hash := hashOf(text)
+	if errors.Is(err, fs.ErrNotExist) {
+		hash = "missing:" + hashOf(nil)
+		err = fmt.Errorf("%s is gone: put it back, or start Countersign again to begin with a new one", s.path)
+	}
+	var doc *Document
+	switch {
+	case err != nil:
+	case hash == s.accepted.hash:
+		doc = s.accepted.doc
+	default:
+		doc, err = s.parse(text)
+	}
+	if err != nil {
+		if seen := hash + " " + err.Error(); s.seen != seen {
+			s.seen = seen
+			s.broken(hash, err)
+		}
+		return false
+	}
+	s.seen = hash
+	loosens, kept := []string(nil), map[string][]approval.Entry(nil)
+	if hash != s.accepted.hash && !s.opt.TrustFileEdits {
+		loosens, kept = compare(s.accepted.doc, doc)
+	}
+	if len(loosens) == 0 {
+		isNew := hash != s.accepted.hash
+		s.accept(version{text, hash, doc}, savedEdit)
+		return isNew
+	}
+	s.waiting = version{text, hash, doc}
+	s.opt.Log.Warn("an edit of the policy file loosens it and waits for a person", "loosens", loosens)
+	s.publish(Snapshot{
+		Hash: s.accepted.hash, Document: s.accepted.doc,
+		Held: &Held{hash, loosens},
+		view: &view{home: s.opt.Home, accepted: s.accepted.doc, waiting: doc, kept: kept},
+	})
+	return false
+}
+
+func (s *Store) broken(hash string, err error) {
+	s.opt.Log.Error("the policy cannot be used, so everything is denied", "error", err)
+	s.publish(Snapshot{Hash: hash, Document: &Document{}, Broken: err})
+}
+
+// accept makes a version the one that holds.
+func (s *Store) accept(v version, what saving) {
+	s.accepted, s.seen = v, v.hash
+	next := Snapshot{Hash: v.hash, Document: v.doc}
+	if what == savedUsage { // policies stay as they are, and so do their indexes
+		next.view, next.Generation = s.last().view, s.last().Generation
+	} else {
+		next.view = &view{home: s.opt.Home, accepted: v.doc}
+	}
+	s.publish(next)
+}
+
+// publish makes a snapshot the current one and tells who listens.
+func (s *Store) publish(next Snapshot) {
+	if next.Generation == 0 {
+		s.used++
+		next.Generation = s.used
+	}
+	next.SocketPath, next.SocketToken = socketAt(s.socket, s.opt.Home), s.socket.Token
+	s.current.Store(&next)
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}

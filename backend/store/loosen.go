@@ -1,0 +1,293 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// maxReasons bounds the sentences of one comparison.
+const maxReasons = 100
+
+// Loosens says in sentences what the new document permits, or may permit,
+// that the old one does not. No sentences means that nothing can run, without
+// a question or at all, that could not before. What cannot be compared counts
+// as looser.
+func Loosens(old, new *Document) []string {
+	reasons, _ := compare(old, new)
+	return reasons
+}
+
+// compare also returns, for each agent, the new entries that permit no more
+// than an old one did.
+func compare(old, new *Document) (reasons []string, kept map[string][]approval.Entry) {
+	c := comparison{old: old, new: new, said: map[string]bool{}}
+	for _, id := range agentIDs(old, new) {
+		was, is := old.policy(id, ""), new.policy(id, "")
+		c.words(was, is)
+		c.lists(id, was, is)
+	}
+	kept = map[string][]approval.Entry{}
+	for _, id := range slices.Sorted(maps.Keys(new.Agents)) {
+		kept[id] = c.entries(id)
+	}
+	c.denylists()
+	c.opaque("tools", old.Extra, new.Extra)
+	c.opaque("charters", old.Extra, new.Extra)
+	c.opaque("safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
+	for _, id := range agentIDs(old, new) {
+		c.opaque("safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
+	}
+	return c.reasons, kept
+}
+
+// agentIDs returns "", which stands for every agent that neither document
+// names, and then those that one of them does.
+func agentIDs(old, new *Document) []string {
+	ids := slices.Concat([]string{""}, slices.Collect(maps.Keys(old.Agents)), slices.Collect(maps.Keys(new.Agents)))
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func agentExtra(d *Document, id string) Extra {
+	if agent := d.Agents[id]; agent != nil {
+		return agent.Rules.Extra
+	}
+	return nil
+}
+
+type comparison struct {
+	old, new *Document
+	reasons  []string
+	said     map[string]bool
+}
+
+func (c *comparison) say(format string, args ...any) {
+	reason := fmt.Sprintf(format, args...)
+	if c.said[reason] {
+		return
+	}
+	c.said[reason] = true
+	switch n := len(c.reasons); {
+	case n < maxReasons:
+		c.reasons = append(c.reasons, reason)
+	case n == maxReasons:
+		c.reasons = append(c.reasons, "and more")
+	}
+}
+
+// words compares what holds for an agent in the end, so that it does not
+// matter in which layer a value was changed.
+func (c *comparison) words(was, is approval.Policy) {
+	say := func(field string, old, new any) {
+		where := is.Origins[field]
+		if where == "" {
+			where = was.Origins[field]
+		}
+		c.say("%s goes from %v to %v", where, old, new)
+	}
+	if approval.StricterSecurity(is.Security, was.Security) != is.Security {
+		say("security", was.Security, is.Security)
+	}
+	if approval.StricterAsk(is.Ask, was.Ask) != is.Ask {
+		say("ask", was.Ask, is.Ask)
+	}
+	if approval.StricterSecurity(is.AskFallback, was.AskFallback) != is.AskFallback {
+		say("askFallback", was.AskFallback, is.AskFallback)
+	}
+	if was.Ask == approval.AskOff && is.Ask != approval.AskOff && is.AskFallback == approval.SecurityFull {
+		say("ask", "off", string(is.Ask)+", so askFallback full runs what was denied")
+	}
+	if is.AutoAllowSkills && !was.AutoAllowSkills {
+		say("autoAllowSkills", false, true)
+	}
+}
+
+// lists compares the short lists that add permissions.
+func (c *comparison) lists(id string, was, is approval.Policy) {
+	c.added(id, "safe bin", was.SafeBins, is.SafeBins)
+	c.added(id, "trusted folder", was.SafeBinTrustedDirs, is.SafeBinTrustedDirs)
+	c.added(id, "skill", skillNames(was.Skills), skillNames(is.Skills))
+	c.added(id, "gateway whose answers count", c.old.acceptAnswersFrom(id), c.new.acceptAnswersFrom(id))
+}
+
+func skillNames(list []approval.Skill) []string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name + " at " + s.Path + " " + s.SHA256
+	}
+	return names
+}
+
+func (c *comparison) added(id, what string, old, new []string) {
+	have := map[string]bool{}
+	for _, v := range old {
+		have[v] = true
+	}
+	for _, v := range new {
+		key := fmt.Sprintf("%s %q", what, v)
+		switch {
+		case have[v] || c.said[key]: // or said for every agent
+		case id == "":
+			c.said[key] = true
+			c.say("the %s is added for every agent", key)
+		default:
+			c.say("the %s is added for agent %q", key, id)
+		}
+	}
+}
+
+// maxCandidates bounds how many old entries with one pattern are tried.
+const maxCandidates = 64
+
+// entries compares one allowlist. Each old entry can stand for one new entry
+// only, so that a lease cannot be had twice.
+func (c *comparison) entries(id string) (kept []approval.Entry) {
+	equal, pattern := map[string]int{}, map[string][]approval.Entry{}
+	if agent := c.old.Agents[id]; agent != nil {
+		for _, e := range agent.Allowlist {
+			equal[permissionKey(e.Entry)]++
+			pattern[e.Pattern] = append(pattern[e.Pattern], e.Entry)
+		}
+	}
+	var rest []approval.Entry
+	for _, e := range c.new.Agents[id].Allowlist {
+		key := permissionKey(e.Entry)
+		if equal[key] == 0 {
+			rest = append(rest, e.Entry)
+			continue
+		}
+		equal[key]--
+		kept = append(kept, e.Entry)
+	}
+	for _, e := range rest {
+		switch {
+		case e.Disabled || takeWider(equal, pattern[e.Pattern], e):
+			kept = append(kept, e)
+		case pattern[e.Pattern] != nil:
+			c.say("agents.%s.allowlist: the entry %q changes", plain(id), e.Pattern)
+		default:
+			c.say("agents.%s.allowlist: the entry %q is new", plain(id), e.Pattern)
+		}
+	}
+	return kept
+}
+
+// takeWider uses up one of the old entries that permits all that e permits.
+func takeWider(left map[string]int, candidates []approval.Entry, e approval.Entry) bool {
+	for _, old := range candidates[:min(len(candidates), maxCandidates)] {
+		if key := permissionKey(old); left[key] > 0 && narrows(old, e) {
+			left[key]--
+			return true
+		}
+	}
+	return false
+}
+
+// permission is an entry without what does not count for a decision.
+func permission(e approval.Entry) approval.Entry {
+	e.ID, e.Note, e.AddedAt, e.AddedBy = "", "", 0, ""
+	e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath = 0, "", ""
+	return e
+}
+
+// permissionKey is equal for entries that permit the same.
+func permissionKey(e approval.Entry) string {
+	text, _ := json.Marshal(permission(e)) // plain fields cannot fail
+	return string(text)
+}
+
+// narrows reports whether new surely permits no more than old, which is
+// switched on: a condition is new or, for a lease, ends earlier. Identities
+// must be the same: without one, the next program found is taken as known.
+func narrows(old, new approval.Entry) bool {
+	condition := func(old, new string) bool { return old == "" || old == new }
+	switch {
+	case old.Disabled,
+		old.Source != new.Source,
+		!slices.Equal(old.Identity, new.Identity),
+		!condition(old.ArgPattern, new.ArgPattern),
+		!condition(old.Cwd, new.Cwd),
+		!condition(old.SessionKey, new.SessionKey),
+		!condition(old.RequireIdentity, new.RequireIdentity):
+		return false
+	case old.ExpiresAt != 0 && (new.ExpiresAt == 0 || new.ExpiresAt > old.ExpiresAt),
+		old.UsesLeft != nil && (new.UsesLeft == nil || *new.UsesLeft > *old.UsesLeft):
+		return false
+	case old.ArgsExact:
+		return new.ArgsExact && slices.Equal(old.Args, new.Args)
+	}
+	return len(new.Args) >= len(old.Args) && slices.Equal(old.Args, new.Args[:len(old.Args)])
+}
+
+// denylists finds rules that were taken away. A rule of the defaults or of
+// "*" holds for all, so it must stay in one of these two.
+func (c *comparison) denylists() {
+	everywhere := func(d *Document) []approval.DenyRule { return d.policy("", "").Denylist }
+	c.rulesGone("every agent", everywhere(c.old), everywhere(c.new))
+	for _, id := range slices.Sorted(maps.Keys(c.old.Agents)) {
+		if id != Every {
+			c.rulesGone("agent "+plain(id), c.old.Agents[id].Denylist, c.new.policy(id, "").Denylist)
+		}
+	}
+}
+
+func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
+	type rule struct{ pattern, args string }
+	key := func(r approval.DenyRule) rule { return rule{r.Pattern, fmt.Sprintf("%q", r.Args)} }
+	have := map[rule]bool{}
+	for _, r := range new {
+		have[key(r)] = true
+	}
+	for _, r := range old {
+		if !have[key(r)] && !have[key(approval.DenyRule{Pattern: r.Pattern})] {
+			c.say("the denylist of %s loses %q", whose, r.Pattern)
+		}
+	}
+}
+
+// opaque compares what only others understand.
+func (c *comparison) opaque(key string, old, new Extra) {
+	if !bytes.Equal(compact(old[key]), compact(new[key])) {
+		c.say("%s changes, which may permit more", key)
+	}
+}
+
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return text
+	}
+	return b.Bytes()
+}
+
+// stricter joins two policies of one agent: what holds in both of them.
+func stricter(a, b approval.Policy) approval.Policy {
+	p := a
+	p.Origins = maps.Clone(a.Origins)
+	if p.Security = approval.StricterSecurity(a.Security, b.Security); p.Security != a.Security {
+		p.Origins["security"] = b.Origins["security"]
+	}
+	if p.Ask = approval.StricterAsk(a.Ask, b.Ask); p.Ask != a.Ask {
+		p.Origins["ask"] = b.Origins["ask"]
+	}
+	if p.AskFallback = approval.StricterSecurity(a.AskFallback, b.AskFallback); p.AskFallback != a.AskFallback {
+		p.Origins["askFallback"] = b.Origins["askFallback"]
+	}
+	if (a.Ask == approval.AskOff) != (b.Ask == approval.AskOff) {
+		// Off denies what the other one asks, and a fallback of full would run.
+		p.AskFallback = approval.StricterSecurity(p.AskFallback, approval.SecurityList)
+	}
+	if p.AutoAllowSkills = a.AutoAllowSkills && b.AutoAllowSkills; p.AutoAllowSkills != a.AutoAllowSkills {
+		p.Origins["autoAllowSkills"] = b.Origins["autoAllowSkills"]
+	}
+	p.Denylist = slices.Concat(a.Denylist, b.Denylist)
+	p.SafeBins = common(a.SafeBins, b.SafeBins)
+	p.SafeBinTrustedDirs = common(a.SafeBinTrustedDirs, b.SafeBinTrustedDirs)
+	p.Skills = common(a.Skills, b.Skills)
+	return p
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
+)
+
+// Snapshot is the policy at one moment. Nothing in it may be changed.
+type Snapshot struct {
+	// Hash names the version of Document: SHA-256 of the text of the file, in
+	// hexadecimal, and "missing:" with that of nothing when there is no file.
+	Hash string
+	// Document is the accepted version, also while another one is held. It is
+	// empty while the file is broken.
+	Document *Document
+	// Broken says why the file cannot be used. Everything is denied then.
+	Broken error
+	// Held is an edit from outside that waits for a person; nil when none does.
+	Held *Held
+	// SocketPath, absolute, and SocketToken are those of the last start. Both
+	// are empty if the file was broken then and nothing was known from before.
+	SocketPath  string
+	SocketToken string
+	// Generation changes whenever a policy may have changed. While it is the
+	// same, Policy returns the same slices.
+	Generation uint64
+
+	view *view
+}
+
+// Held is an edit that permits more than the accepted version does.
+type Held struct {
+	Hash    string   // of the version that waits
+	Loosens []string // what it would permit, in sentences
+}
+
+// Policy returns what holds for an agent. While an edit is held that is the
+// stricter of the accepted and the waiting version, field by field.
+func (s Snapshot) Policy(agentID string) approval.Policy {
+	if s.Broken != nil {
+		return approval.Policy{
+			AgentID: agentID, Security: approval.SecurityDeny, Ask: approval.AskOff,
+			AskFallback: approval.SecurityDeny, Broken: s.Broken.Error(),
+		}
+	}
+	return s.view.policy(agentID)
+}
+
+// AcceptAnswersFrom returns the gateways whose answers a person lets count
+// for an agent.
+func (s Snapshot) AcceptAnswersFrom(agentID string) []string {
+	if s.Broken != nil {
+		return nil
+	}
+	list := s.view.accepted.acceptAnswersFrom(agentID)
+	if s.view.waiting != nil {
+		list = common(list, s.view.waiting.acceptAnswersFrom(agentID))
+	}
+	return list
+}
+
+// view makes policies from documents, each of them once.
+type view struct {
+	home     string
+	accepted *Document
+	// waiting is the version that is held, and kept are those of its entries
+	// that permit no more than an accepted one.
+	waiting *Document
+	kept    map[string][]approval.Entry
+	ready   sync.Map // agent → approval.Policy
+}
+
+func (v *view) policy(agentID string) approval.Policy {
+	// All agents that nobody names share one policy, so that a caller who
+	// invents names fills no memory.
+	key := agentID
+	if key == Every || !v.knows(key) {
+		key = ""
+	}
+	ready, ok := v.ready.Load(key)
+	if !ok {
+		ready, _ = v.ready.LoadOrStore(key, v.resolve(key))
+	}
+	p := ready.(approval.Policy)
+	p.AgentID = agentID
+	return p
+}
+
+func (v *view) knows(agentID string) bool {
+	return v.accepted.Agents[agentID] != nil || v.waiting != nil && v.waiting.Agents[agentID] != nil
+}
+
+func (v *view) resolve(agentID string) approval.Policy {
+	p := v.accepted.policy(agentID, v.home)
+	if v.waiting != nil {
+		p = stricter(p, v.waiting.policy(agentID, v.home))
+		p.Allowlist = slices.Concat(v.kept[Every], v.kept[agentID])
+		return p
+	}
+	for _, id := range []string{Every, agentID} {
+		if agent := v.accepted.Agents[id]; agent != nil {
+			p.Allowlist = slices.Grow(p.Allowlist, len(agent.Allowlist))
+			for _, e := range agent.Allowlist {
+				p.Allowlist = append(p.Allowlist, e.Entry)
+			}
+		}
+	}
+	return p
+}
+
+// socketAt returns the absolute path of a socket.
+func socketAt(s Socket, home string) string { return paths.Expand(s.Path, home) }

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// saving says what an edit of our own changes.
+type saving int
+
+const (
+	savedEdit  saving = iota // the policy: a further version is kept
+	savedLease               // what is left of a lease
+	savedUsage               // nothing that a decision depends on
+)
+
+// errNothing ends an edit that has nothing to save.
+var errNothing = errors.New("nothing to save")
+
+// Update changes the document with edit and saves it, unless another process
+// has changed the file since the caller saw baseHash; an empty baseHash stands
+// for what is there now. What it returns is on the disk. Errors are ErrChanged,
+// ErrHeld, a *FieldError for a value that is not allowed, or that of edit.
+//
+// An edit may loosen: whoever calls Update has the person's yes.
+func (s *Store) Update(baseHash string, edit func(*Document) error) (Snapshot, error) {
+	return s.mutate(baseHash, savedEdit, edit)
+}
+
+// Consume takes one use from an entry. It is on the disk when Consume
+// returns. An entry without a number of uses only has to be there and valid.
+// When it fails, the use must not happen.
+func (s *Store) Consume(entryID string) error {
+	_, err := s.mutate("", savedLease, func(d *Document) error {
+		found, ended, counted := false, false, false
+		d.entries(entryID, func(e *approval.Entry) {
+			found = true
+			ended = ended || e.Disabled || e.Ended(s.opt.Now())
+			if e.UsesLeft != nil && !ended {
+				*e.UsesLeft--
+				counted = true
+			}
+		})
+		switch {
+		case !found || ended:
+			return ErrNoLease
+		case !counted:
+			return errNothing
+		}
+		return nil
+	})
+	return err
+}
+
+func (s *Store) mutate(baseHash string, what saving, edit func(*Document) error) (Snapshot, error) {
+	unlock, err := s.lock(lockWait)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	now := s.Snapshot()
+	switch {
+	case now.Broken != nil:
+		return now, fmt.Errorf("cannot change a policy that cannot be used: repair it first: %w", now.Broken)
+	case now.Held != nil:
+		return now, ErrHeld
+	case baseHash != "" && baseHash != now.Hash:
+		return now, ErrChanged
+	}
+	// The document of a snapshot belongs to its readers; this one is ours.
+	doc, err := s.parse(s.accepted.text)
+	if err != nil {
+		return now, err
+	}
+	switch err := edit(doc); {
+	case errors.Is(err, errNothing):
+		return now, nil
+	case err != nil:
+		return now, err
+	}
+	s.fillSocket(doc)
+	return s.save(doc, what)
+}
+
+// save checks and writes a document and makes it the accepted one.
+func (s *Store) save(doc *Document, what saving) (Snapshot, error) {
+	text, err := doc.Encode()
+	if err != nil {
+		return s.last(), err
+	}
+	if bytes.Equal(text, s.accepted.text) {
+		return s.last(), nil
+	}
+	if what != savedUsage { // usage cannot make a document invalid
+		if doc, err = s.parse(text); err != nil {
+			return s.last(), withoutLine(err)
+		}
+	}
+	if err := replace(s.path, text); err != nil {
+		return s.last(), err
+	}
+	s.accept(version{text, hashOf(text), doc}, what)
+	s.record(what)
+	return s.last(), nil
+}
+
+func (s *Store) last() Snapshot {
+	if snap := s.current.Load(); snap != nil {
+		return *snap
+	}
+	return Snapshot{}
+}
+
+// withoutLine drops the line of a text that nobody sees.
+func withoutLine(err error) error {
+	var f *FieldError
+	if errors.As(err, &f) {
+		f.Line = 0
+		return fmt.Errorf("cannot save: %w", f)
+	}
+	return err
+}
+
+// Accept makes the version that waits the accepted one, if it is still the
+// one with this hash.
+func (s *Store) Accept(hash string) error {
+	return s.settle(func(held *Held) error {
+		if held.Hash != hash {
+			return ErrChanged
+		}
+		s.accept(s.waiting, savedEdit)
+		return nil
+	})
+}
+
+// Reject writes the accepted version back.
+func (s *Store) Reject() error {
+	return s.settle(func(*Held) (err error) {
+		v := s.accepted
+		if v.text == nil { // nothing was accepted yet
+			s.fillSocket(v.doc)
+			if v.text, err = v.doc.Encode(); err != nil {
+				return err
+			}
+			v.hash = hashOf(v.text)
+		}
+		if err := replace(s.path, v.text); err != nil {
+			return err
+		}
+		s.accept(v, savedEdit)
+		return nil
+	})
+}
+
+func (s *Store) settle(answer func(*Held) error) error {
+	unlock, err := s.lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	held := s.Snapshot().Held
+	if held == nil {
+		return errors.New("no edit of the policy file waits for an answer")
+	}
+	if err := answer(held); err != nil {
+		return err
+	}
+	s.record(savedEdit)
+	return nil
+}
