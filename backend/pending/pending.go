@@ -1,0 +1,277 @@
+// Package pending keeps the questions that wait for a person. It merges
+// identical ones, gives each answer once, and ends those that nobody
+// answers. It shows nothing and decides nothing: silence is a denial.
+package pending
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Errors of Ask and Answer. Their text is for people.
+var (
+	ErrTooMany    = errors.New("too many questions are waiting")
+	ErrUnknown    = errors.New("the question is not waiting: it was answered elsewhere, or is over")
+	ErrGone       = errors.New("the agent stopped waiting, so nothing was run")
+	ErrNotOffered = errors.New("this answer is not offered for this question")
+)
+
+// Limits and times (product.md, defaults and numbers).
+const (
+	PerAgent = 20
+	Total    = 1000
+	// stays is how long a question is still shown after its caller has gone
+	// or its time ran out.
+	stays = 10 * time.Minute
+)
+
+// Book holds the questions of one host. It may be used by many at once.
+type Book struct {
+	mu        sync.Mutex
+	questions []*question // oldest first
+	cursor    uint64      // grows with every change
+	changed   chan struct{}
+	closed    bool
+}
+
+// question is one thing to decide. Each of its waiters is one run.
+type question struct {
+	prompt  approval.Prompt
+	key     string
+	waiters []chan approval.Answer // buffered for the one answer each gets
+	drop    *time.Timer            // runs while nobody waits
+}
+
+// New makes an empty book.
+func New() *Book { return &Book{cursor: 1, changed: make(chan struct{})} }
+
+// Ask puts a question and waits for its answer. A question with the same key
+// that is already there is not shown twice: its answer counts for both. When
+// the deadline passes the answer is a denial with reason prompt-expired; when
+// ctx ends it is one with approval-cancelled. ErrTooMany says that the
+// question was not put.
+func (b *Book) Ask(ctx context.Context, p approval.Prompt, key string, deadline time.Time) (approval.Answer, error) {
+	answer := make(chan approval.Answer, 1)
+	q, err := b.put(p, key, answer)
+	if err != nil {
+		return approval.Answer{}, err
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-timer.C:
+		return b.leave(q, answer, approval.ReasonPromptExpired, "nobody answered in time"), nil
+	case <-ctx.Done():
+		return b.leave(q, answer, approval.ReasonApprovalCancelled, "the caller stopped waiting"), nil
+	}
+}
+
+func (b *Book) put(p approval.Prompt, key string, answer chan approval.Answer) (*question, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		answer <- nobody(approval.ReasonApprovalCancelled, "the host is closing")
+		return nil, nil
+	}
+	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.key == key })
+	if i < 0 {
+		if err := b.room(p.AgentID); err != nil {
+			return nil, err
+		}
+		i = len(b.questions)
+		b.questions = append(b.questions, &question{prompt: p, key: key})
+	}
+	q := b.questions[i]
+	if q.drop != nil { // it asks again: the question is open again, as it was asked now
+		q.drop.Stop()
+		q.drop, q.prompt = nil, p
+	}
+	q.waiters = append(q.waiters, answer)
+	q.prompt.Count = len(q.waiters)
+	q.prompt.Expires = max(q.prompt.Expires, p.Expires)
+	b.bump()
+	return q, nil
+}
+
+// room refuses a further question of an agent that has too many, and drops
+// the oldest one that nobody waits for where the book is full.
+func (b *Book) room(agentID string) error {
+	mine := 0
+	for _, q := range b.questions {
+		if q.prompt.AgentID == agentID && len(q.waiters) > 0 {
+			mine++
+		}
+	}
+	if mine >= PerAgent {
+		return ErrTooMany
+	}
+	if len(b.questions) < Total {
+		return nil
+	}
+	i := slices.IndexFunc(b.questions, func(q *question) bool { return len(q.waiters) == 0 })
+	if i < 0 {
+		return ErrTooMany
+	}
+	b.remove(b.questions[i])
+	return nil
+}
+
+// leave takes a waiter out that waits no longer, unless its answer came
+// first. The last one to leave leaves the question behind for a while.
+func (b *Book) leave(q *question, answer chan approval.Answer, why approval.Reason, sentence string) approval.Answer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case a := <-answer:
+		return a
+	default:
+	}
+	q.waiters = slices.DeleteFunc(q.waiters, func(w chan approval.Answer) bool { return w == answer })
+	q.prompt.Count = max(1, len(q.waiters))
+	if len(q.waiters) == 0 {
+		q.prompt.CallerGone = true
+		q.drop = time.AfterFunc(stays, func() { b.forget(q) })
+	}
+	b.bump()
+	return nobody(why, sentence)
+}
+
+// forget drops a question that nobody came back for.
+func (b *Book) forget(q *question) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(q.waiters) == 0 {
+		b.remove(q)
+	}
+}
+
+func nobody(why approval.Reason, sentence string) approval.Answer {
+	return approval.Answer{
+		Decision: approval.DecisionDeny, By: "nobody",
+		Finding: approval.Finding{Reason: why, Sentence: sentence},
+	}
+}
+
+// Answer gives a question its answer. Only the first counts: ErrUnknown says
+// that another came before, ErrGone that nobody waits for it any more.
+func (b *Book) Answer(id string, a approval.Answer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })
+	if i < 0 {
+		return ErrUnknown
+	}
+	q := b.questions[i]
+	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
+		return ErrNotOffered
+	}
+	return b.give(q, a)
+}
+
+// give hands an answer to all who wait and takes the question out.
+func (b *Book) give(q *question, a approval.Answer) error {
+	waiters := q.waiters
+	b.remove(q)
+	if len(waiters) == 0 {
+		return ErrGone
+	}
+	for _, w := range waiters {
+		w <- a
+	}
+	return nil
+}
+
+func (b *Book) remove(q *question) {
+	if q.drop != nil {
+		q.drop.Stop()
+	}
+	q.waiters = nil
+	b.questions = slices.DeleteFunc(b.questions, func(other *question) bool { return other == q })
+	b.bump()
+}
+
+// Recheck asks about every question that somebody waits for whether it has
+// an answer without a person by now, and gives it. judge is called without
+// locks.
+func (b *Book) Recheck(judge func(approval.Prompt) (approval.Answer, bool)) {
+	for _, p := range b.List() {
+		if p.CallerGone {
+			continue
+		}
+		a, ok := judge(p)
+		if !ok {
+			continue
+		}
+		b.mu.Lock()
+		if i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == p.ID }); i >= 0 {
+			_ = b.give(b.questions[i], a) // nobody waits any more: then nothing is to be done
+		}
+		b.mu.Unlock()
+	}
+}
+
+// List returns the questions, those that somebody waits for first, each
+// group oldest first.
+func (b *Book) List() []approval.Prompt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.list()
+}
+
+func (b *Book) list() []approval.Prompt {
+	list := make([]approval.Prompt, len(b.questions))
+	for i, q := range b.questions {
+		list[i] = q.prompt
+	}
+	slices.SortStableFunc(list, func(x, y approval.Prompt) int { return cmp.Compare(gone(x), gone(y)) })
+	return list
+}
+
+func gone(p approval.Prompt) int {
+	if p.CallerGone {
+		return 1
+	}
+	return 0
+}
+
+// Watch waits until something changed since cursor, then returns all
+// questions and the cursor to ask with next. It returns what is there when
+// ctx ends.
+func (b *Book) Watch(ctx context.Context, cursor uint64) (uint64, []approval.Prompt) {
+	for {
+		b.mu.Lock()
+		now, changed, list := b.cursor, b.changed, b.list()
+		b.mu.Unlock()
+		if now != cursor || ctx.Err() != nil {
+			return now, list
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (b *Book) bump() {
+	b.cursor++
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Close ends all questions with approval-cancelled; later ones end at once.
+func (b *Book) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for len(b.questions) > 0 {
+		_ = b.give(b.questions[0], nobody(approval.ReasonApprovalCancelled, "the host is closing"))
+	}
+}
