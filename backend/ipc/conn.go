@@ -1,0 +1,340 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// conn is one connection of a peer. One goroutine reads it; each frame that
+// reaches the handler has its own.
+type conn struct {
+	s       *Server
+	nc      *net.UnixConn
+	ctx     context.Context
+	cancel  context.CancelFunc
+	who     *caller
+	peer    approval.Peer
+	foreign bool // of another user
+	// ours tells that the peer ran our program when it connected: one that
+	// connects and then becomes our program must not pass the door.
+	ours bool
+
+	writing sync.Mutex
+	frames  sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting int  // frames with the handler
+	ending  bool // nothing more is read; the last answer closes
+}
+
+// serve lives as long as the connection and all its frames.
+func (c *conn) serve() {
+	if c.identify() {
+		if c.read() {
+			c.linger()
+		}
+		c.kill()
+		c.frames.Wait()
+	}
+	if c.who != nil {
+		c.s.callers.leave(c, c.who)
+	}
+	c.kill()
+}
+
+// kill ends the connection and everything that its frames do.
+func (c *conn) kill() {
+	c.cancel()
+	c.nc.Close()
+}
+
+// identify reads once who is at the other end. A process of our own user that
+// cannot be seen is nobody that we talk to.
+func (c *conn) identify() bool {
+	uid, pid, err := peerOf(c.nc)
+	if err != nil {
+		return false
+	}
+	if c.foreign = uid != c.s.uid; c.foreign {
+		c.s.log.Warn("a process of another user is at the socket", "uid", uid, "pid", pid)
+		return true
+	}
+	if c.peer, err = c.s.look(uid, pid); err != nil {
+		return false
+	}
+	c.ours = c.s.door.programs.run(pid)
+	var ok bool
+	c.who, ok = c.s.callers.enter(c, c.peer)
+	return ok
+}
+
+// read takes frames until the peer stops sending. It reports false when the
+// connection must not live on.
+func (c *conn) read() bool {
+	in := lines{nc: c.nc, patience: c.s.patience}
+	for {
+		line, err := in.next()
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		if c.ctx.Err() != nil {
+			return true // we are stopping: what waits may still be answered
+		}
+		if !c.pace() || !c.take(line) {
+			return false
+		}
+	}
+}
+
+// pace reads a peer that sends too much later; nothing is refused.
+func (c *conn) pace() bool {
+	if c.foreign {
+		return true
+	}
+	wait := c.s.callers.pace(c.who)
+	if wait <= 0 {
+		return true
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// take handles one line up to the point where the handler takes over. It
+// reports false when the connection must not live on.
+func (c *conn) take(line []byte) bool {
+	f, err := parseFrame(line)
+	if err != nil {
+		return false
+	}
+	if c.foreign {
+		if f.kind == kindRequest {
+			c.send(refusal(f, nil))
+		}
+		return false
+	}
+	switch f.kind {
+	case kindExec:
+		return c.exec(f)
+	case kindCall:
+		return c.call(f)
+	}
+	return c.request(f)
+}
+
+func (c *conn) exec(f frame) bool {
+	if _, e := c.verify(f); e != nil {
+		return c.refuse(f, e)
+	}
+	x, e := decodeExec(f.requestJSON)
+	if e != nil {
+		return c.refuse(f, e)
+	}
+	if !c.remember() {
+		return false
+	}
+	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
+	return c.begin(func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })
+}
+
+func (c *conn) request(f frame) bool {
+	token := c.s.token()
+	if token == "" || !same(token, f.token) {
+		c.send(refusal(f, nil))
+		return c.failed()
+	}
+	q, err := decodeRequest(f.request)
+	if f.mistyped || err != nil {
+		return c.refuse(f, nil)
+	}
+	if !c.remember() {
+		return false
+	}
+	q.Request.Arrived, q.Request.Peer = c.s.now(), c.peer
+	return c.begin(func() any {
+		d, answered := c.s.handler.Decide(c.ctx, q)
+		if !answered {
+			return nil
+		}
+		if d != approval.AllowOnce && d != approval.AllowAlways {
+			d = approval.DecisionDeny
+		}
+		return decisionReply{answerRequest, f.id, d}
+	})
+}
+
+func (c *conn) call(f frame) bool {
+	by, e := c.verify(f)
+	if e != nil {
+		return c.refuse(f, e)
+	}
+	k, e := decodeCall(f.requestJSON)
+	if e != nil {
+		return c.refuse(f, e)
+	}
+	needed := methods[k.Method]
+	if by < needed {
+		return c.refuse(f, invalidAuth())
+	}
+	if by == byKey {
+		err := c.operates()
+		if k.Operator = err == nil; err != nil && needed == byKey {
+			c.s.log.Warn("a process may not operate", "method", k.Method, "pid", c.peer.PID, "program", c.peer.Exe, "why", err)
+			return c.refuse(f, &Error{CodeForbidden, err.Error(), approval.ReasonInvalid})
+		}
+	}
+	k.Peer = c.peer
+	return c.begin(func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
+}
+
+// operates asks the door.
+func (c *conn) operates() error {
+	if !c.ours {
+		return errors.New("this process did not run Countersign's own program when it connected")
+	}
+	return c.s.door.MayOperate(c.peer)
+}
+
+// verify makes the checks of a signed frame, in the order of the protocol:
+// ts, HMAC, nonce. It returns what verified the frame.
+func (c *conn) verify(f frame) (credential, *Error) {
+	now := c.s.now()
+	if f.mistyped || f.ts == "" {
+		return byNothing, invalidPayload()
+	}
+	if !fresh(f.ts, now, c.s.started) {
+		return byNothing, invalid("expired request", reasonTTL)
+	}
+	by := byNothing
+	if goodNonce(f.nonce) {
+		by = c.s.credential(f)
+	}
+	if by == byNothing {
+		return by, invalidAuth()
+	}
+	if !c.s.nonces.take(f.nonce, now) {
+		return byNothing, invalid("expired request", approval.ReasonReplay)
+	}
+	return by, nil
+}
+
+// refuse answers a frame that goes no further, and counts it when its sender
+// did not know the secret.
+func (c *conn) refuse(f frame, e *Error) bool {
+	c.send(refusal(f, e))
+	if e != nil && e.Reason == reasonHMAC {
+		return c.failed()
+	}
+	return true
+}
+
+// failed counts a failed authentication of this process.
+func (c *conn) failed() bool {
+	all := c.s.callers.failed(c.who)
+	if all == nil {
+		return true
+	}
+	c.s.log.Warn("a process failed to authenticate too often and is shut out for a minute",
+		"pid", c.peer.PID, "program", c.peer.Exe)
+	for _, other := range all {
+		other.kill()
+	}
+	return false
+}
+
+// remember tells the door that this process asks, before it may.
+func (c *conn) remember() bool {
+	if c.s.callers.asked(c.who) {
+		return true
+	}
+	if err := c.s.door.Remember(c.peer); err != nil {
+		c.s.log.Warn("a process that asks cannot be seen", "pid", c.peer.PID, "why", err)
+		return false
+	}
+	c.s.callers.setAsked(c.who)
+	return true
+}
+
+// begin hands a frame over. It reports false when too many wait already.
+func (c *conn) begin(answer func() any) bool {
+	if c.s.waiting.Add(1) > c.s.maxWaiting {
+		c.s.waiting.Add(-1)
+		c.s.log.Warn("too many frames wait", "pid", c.peer.PID, "program", c.peer.Exe)
+		return false
+	}
+	c.mu.Lock()
+	c.waiting++
+	c.mu.Unlock()
+	c.frames.Add(1)
+	go func() {
+		defer c.frames.Done()
+		a := answer()
+		if a != nil {
+			c.send(a)
+		}
+		c.s.waiting.Add(-1)
+		c.end(a == nil)
+	}()
+	return true
+}
+
+// end counts a frame as done. The last one closes a connection on which
+// nothing more is read, or one whose question got no answer.
+func (c *conn) end(unanswered bool) {
+	c.mu.Lock()
+	c.waiting--
+	c.ending = c.ending || unanswered
+	last := c.ending && c.waiting == 0
+	c.mu.Unlock()
+	if last {
+		c.nc.Close()
+	}
+}
+
+// linger waits, after the peer stopped sending, until the last answer was
+// given or the peer closed fully.
+func (c *conn) linger() {
+	c.mu.Lock()
+	c.ending = true
+	idle := c.waiting == 0
+	c.mu.Unlock()
+	if idle {
+		return
+	}
+	if raw, err := c.nc.SyscallConn(); err == nil {
+		// The runtime wakes the reader when the other end closes; nothing polls.
+		raw.Read(hungUp)
+	}
+}
+
+// send writes one answer. A peer that does not take it within its patience
+// is gone.
+func (c *conn) send(v any) {
+	line, err := encodeLine(v)
+	if err != nil {
+		c.s.log.Error("cannot encode an answer", "why", err)
+		c.kill()
+		return
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	limit := c.s.patience
+	if c.ctx.Err() != nil {
+		limit = min(limit, time.Second) // we are stopping
+	}
+	c.nc.SetWriteDeadline(time.Now().Add(limit))
+	if _, err := c.nc.Write(line); err != nil {
+		c.kill()
+	}
+}

@@ -1,0 +1,149 @@
+//go:build linux || darwin
+
+package ipc
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
+)
+
+// TestDoorJudges is the decision alone, with made-up processes: host 10,
+// started by shell 5 in session 5.
+func TestDoorJudges(t *testing.T) {
+	p := func(pid, parent, session int) proc.Info {
+		return proc.Info{PID: pid, Parent: parent, Session: session, Started: uint64(pid)}
+	}
+	first, shell, host := p(1, 0, 1), p(5, 1, 5), p(10, 5, 5)
+	d := &Door{
+		self:     process{10, 10},
+		roots:    map[process]struct{}{{20, 20}: {}, {21, 21}: {}},
+		sessions: map[int]struct{}{20: {}},
+	}
+	zombie := p(30, 1, 30)
+	zombie.Zombie = true
+	const cmd, family, program, ended = "command that Countersign ran", "asks for permissions", "own program", "has ended"
+	for _, c := range []struct {
+		name  string
+		facts facts
+		want  string
+	}{
+		{"own terminal", facts{[]proc.Info{p(30, 1, 30), first}, true, false}, ""},
+		{"the host itself", facts{[]proc.Info{host, shell, first}, false, false}, ""},
+		{"other program", facts{[]proc.Info{p(30, 1, 30), first}, false, false}, program},
+		{"carries the mark", facts{[]proc.Info{p(30, 1, 30), first}, true, true}, cmd},
+		{"child of the host", facts{[]proc.Info{p(30, 10, 30), host, shell, first}, true, false}, cmd},
+		{"grandchild of the host", facts{[]proc.Info{p(31, 30, 31), p(30, 10, 30), host, shell, first}, true, false}, cmd},
+		{"parent of the host", facts{[]proc.Info{shell, first}, true, false}, ""},
+		{"the asker", facts{[]proc.Info{p(20, 1, 20), first}, true, false}, family},
+		{"child of the asker", facts{[]proc.Info{p(30, 20, 30), p(20, 1, 20), first}, true, false}, family},
+		{"later process with its id", facts{[]proc.Info{p(30, 20, 30), {PID: 20, Parent: 1, Session: 9, Started: 99}, first}, true, false}, ""},
+		{"orphan in its session", facts{[]proc.Info{p(30, 1, 20), first}, true, false}, family},
+		{"child of an orphan in its session", facts{[]proc.Info{p(31, 30, 31), p(30, 1, 20), first}, true, false}, family},
+		{"dead", facts{[]proc.Info{zombie, first}, true, false}, ended},
+	} {
+		err := d.judge(process{c.facts.chain[0].PID, c.facts.chain[0].Started}, c.facts)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	if err := d.judge(process{30, 1}, facts{[]proc.Info{p(30, 1, 30), first}, true, false}); err == nil {
+		t.Error("a reused pid passed")
+	}
+	if err := d.judge(process{10, 1}, facts{[]proc.Info{host, shell, first}, true, false}); err == nil {
+		t.Error("a reused pid of the host passed")
+	}
+}
+
+func TestDoorSeesItself(t *testing.T) {
+	d, err := NewDoor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	me := approval.Peer{UID: os.Geteuid(), PID: d.self.pid, Started: d.self.started}
+	if err := d.Remember(me); err != nil || len(d.roots) != 0 {
+		t.Errorf("we asked ourselves: %v, %d roots", err, len(d.roots))
+	}
+	if err := d.MayOperate(me); err != nil {
+		t.Error(err)
+	}
+	for name, p := range map[string]approval.Peer{
+		"another user":  {UID: me.UID + 1, PID: me.PID, Started: me.Started},
+		"another start": {UID: me.UID, PID: me.PID, Started: me.Started + 1},
+		"nobody":        {UID: me.UID, PID: 1 << 30},
+		"no pid":        {UID: me.UID},
+		"our parent":    {UID: me.UID, PID: os.Getppid()},
+	} {
+		if err := d.MayOperate(p); err == nil {
+			t.Errorf("%s may operate", name)
+		}
+	}
+	for name, p := range map[string]approval.Peer{"nobody": {PID: 1 << 30}, "another start": {PID: os.Getppid(), Started: 1}} {
+		if err := d.Remember(p); err == nil {
+			t.Errorf("%s may ask", name)
+		}
+	}
+}
+
+func TestDoorForgetsOnlyTheEnded(t *testing.T) {
+	d, err := NewDoor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	parent, err := proc.Stat(os.Getppid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Remember(approval.Peer{PID: parent.PID, Started: parent.Started}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxRoots {
+		d.roots[process{1 << 30, uint64(i)}] = struct{}{}
+	}
+	d.mu.Lock()
+	err = d.tidy()
+	d.mu.Unlock()
+	_, kept := d.roots[process{parent.PID, parent.Started}]
+	_, session := d.sessions[parent.Session]
+	if err != nil || !kept || !session || len(d.roots) > 100 {
+		t.Errorf("%v: kept %v, session %v, %d roots", err, kept, session, len(d.roots))
+	}
+}
+
+func TestProgramsStayWhatTheyWere(t *testing.T) {
+	path := shortDir(t) + "/tool"
+	if err := os.WriteFile(path, []byte("x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ps, err := openPrograms([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ps.close()
+	if !ps.run(os.Getpid()) {
+		t.Error("our own program is not ours")
+	}
+	if ps.run(os.Getppid()) {
+		t.Error("go test is ours")
+	}
+	if _, err := openPrograms([]string{path + "2"}); err == nil {
+		t.Error("a program that is not there")
+	}
+}
+
+func ExampleDoor_MayOperate() {
+	d, err := NewDoor()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer d.Close()
+	fmt.Println(d.MayOperate(approval.Peer{UID: -1}))
+	// Output: this process belongs to another user
+}

@@ -1,0 +1,196 @@
+//go:build linux || darwin
+
+package ipc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// helperEnv makes the test binary another process of a test: it holds what
+// to do, as JSON.
+const helperEnv = "COUNTERSIGN_IPC_TEST_HELPER"
+
+// task is what one helper process does, from top to bottom.
+type task struct {
+	Socket string
+	// Host: listen at Socket, and for each exec start a helper with the task
+	// that is the second word of its command. It ends when its input does.
+	Host bool
+	// Ask: send one exec frame and keep the connection.
+	Ask bool
+	// Kids are started one after another, in the same session.
+	Kids []task
+	// Wait for the kids; else they become orphans.
+	Wait bool
+	// Operate: when a file of this name with ".go" is there, call a method of
+	// the operator and write into it what came of it.
+	Operate string
+	// Session: be started as the leader of a session of its own.
+	Session bool
+	// Mark: be started with the mark of a run.
+	Mark bool
+	// Exe: be started from this copy of the program.
+	Exe string
+	// Foreign: send this line and print the answer.
+	Foreign string
+	// Trap: listen at Socket for one connection and print what it says.
+	Trap bool
+	// Stay until this file is there, or its folder gone.
+	Stay string
+	// Dir is where the files are; kids get it from their parents.
+	Dir string
+}
+
+func helper(text string) int {
+	var k task
+	if err := json.Unmarshal([]byte(text), &k); err != nil {
+		fmt.Fprintln(os.Stderr, "helper:", err)
+		return 1
+	}
+	if err := k.do(); err != nil {
+		fmt.Fprintln(os.Stderr, "helper:", err)
+		return 1
+	}
+	return 0
+}
+
+func (k task) do() error {
+	if k.Host {
+		return k.host()
+	}
+	if k.Foreign != "" {
+		return foreign(k.Socket, k.Foreign)
+	}
+	if k.Trap {
+		return trap(k.Socket)
+	}
+	if k.Ask {
+		c, err := Dial(k.Socket)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if _, err := c.Exec(context.Background(), testToken, command("true")); err != nil {
+			return err
+		}
+	}
+	for _, kid := range k.Kids {
+		cmd, err := kid.in(k.Dir).start(k.Socket)
+		if err != nil {
+			return err
+		}
+		if k.Wait {
+			cmd.Wait()
+		}
+	}
+	if k.Operate != "" {
+		path := filepath.Join(k.Dir, k.Operate)
+		waitFile(path + ".go")
+		outcome := k.operate()
+		if err := os.WriteFile(path+".tmp", []byte(outcome), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(path+".tmp", path)
+	}
+	if k.Stay != "" {
+		waitFile(filepath.Join(k.Dir, k.Stay))
+	}
+	return nil
+}
+
+// helperEnviron is clean but for the task; a helper built with the race
+// detector would sleep a second at its end.
+func helperEnviron(text []byte) []string {
+	return []string{helperEnv + "=" + string(text), "GORACE=atexit_sleep_ms=0"}
+}
+
+func (k task) in(dir string) task { k.Dir = dir; return k }
+
+func (k task) operate() string {
+	c, err := Dial(k.Socket)
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	defer cancel()
+	if err := c.Call(ctx, []byte(testKey), "pause", nil, nil); err != nil {
+		return err.Error()
+	}
+	return "may"
+}
+
+func waitFile(path string) {
+	for end := time.Now().Add(generous); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return
+		}
+	}
+}
+
+// start starts the test binary with a task.
+func (k task) start(socket string) (*exec.Cmd, error) {
+	k.Socket = socket
+	text, err := json.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	exe := k.Exe
+	if exe == "" {
+		if exe, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = helperEnviron(text)
+	if k.Mark {
+		cmd.Env = append(cmd.Env, runMark+"=1")
+	}
+	cmd.Stderr = os.Stderr
+	if k.Session {
+		ownSession(cmd)
+	}
+	return cmd, cmd.Start()
+}
+
+// host is a host of its own, so that the test and its other helpers are not
+// what it started.
+func (k task) host() error {
+	becomeSubreaper()
+	s, err := Listen(Options{
+		Path: k.Socket, Lock: k.Socket + ".lifecycle.lock",
+		Token: func() string { return testToken }, OperatorKey: func() []byte { return []byte(testKey) },
+		Handler: handler{exec: func(_ context.Context, x Exec) ExecAnswer {
+			if len(x.Request.Command) > 1 {
+				var kid task
+				if err := json.Unmarshal([]byte(x.Request.Command[1]), &kid); err != nil {
+					return ExecAnswer{Refused: &Error{CodeInvalid, err.Error(), approval.ReasonInvalid}}
+				}
+				if _, err := kid.start(k.Socket); err != nil {
+					return ExecAnswer{Refused: &Error{CodeUnavailable, err.Error(), ""}}
+				}
+			}
+			return ExecAnswer{Success: true}
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	go s.Serve(context.Background())
+	fmt.Println("listening")
+	io.Copy(io.Discard, os.Stdin)
+	s.Close()
+	return nil
+}

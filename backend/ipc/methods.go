@@ -1,0 +1,33 @@
+package ipc
+
+// credential says which secret verified a frame, or which one a method needs.
+type credential int
+
+const (
+	byNothing credential = iota
+	byToken              // the request token, which may only ask and read
+	byKey                // the operator key
+)
+
+// methods are those of kind call, with the weakest credential that each
+// accepts (product.md, two credentials).
+var methods = map[string]credential{
+	"status":        byToken,
+	"pending.list":  byToken,
+	"pending.watch": byToken,
+	"policy.get":    byToken,
+	"explain":       byToken,
+	"history.list":  byToken,
+	"running.list":  byToken,
+
+	"pending.answer": byKey,
+	"policy.set":     byKey,
+	"policy.accept":  byKey,
+	"policy.reject":  byKey,
+	"entries.add":    byKey,
+	"entries.remove": byKey,
+	"running.stop":   byKey,
+	"leases.end":     byKey,
+	"pause":          byKey,
+	"stop":           byKey,
+}

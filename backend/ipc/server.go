@@ -1,0 +1,303 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
+)
+
+const (
+	maxWaiting = 5_000
+	maxConns   = 1_000
+	// defaultRate is what one process may send a second before it is read
+	// later (wire.md).
+	defaultRate = 500
+)
+
+// Options says where to listen and with which secrets. Handler, Path, Lock
+// and Token are required.
+type Options struct {
+	// Path is the socket, absolute. Its folder is made 0700.
+	Path string
+	// Lock is the file that is held for the whole life of the server.
+	Lock string
+	// Token returns the request token; it is read for every frame. While it
+	// is empty nothing verifies.
+	Token func() string
+	// OperatorKey returns the operator key; nil or empty: nobody operates.
+	OperatorKey func() []byte
+	Handler     Handler
+	// Programs are paths of further programs of ours that may operate, beside
+	// the one that this process runs.
+	Programs []string
+	// Now is the clock, time.Now when nil.
+	Now func() time.Time
+	// Log gets what a person should know, never a secret. Nil: nothing.
+	Log *slog.Logger
+	// FramesPerSecond is how much of one process is read without delay, 500
+	// when zero.
+	FramesPerSecond int
+}
+
+// Server is the listening end of the socket.
+type Server struct {
+	token       func() string
+	operatorKey func() []byte
+	handler     Handler
+	now         func() time.Time
+	log         *slog.Logger
+
+	path     string
+	file     os.FileInfo // the socket that we made
+	lock     *os.File
+	listener *net.UnixListener
+	uid      int
+	started  time.Time
+	door     *Door
+	callers  callers
+	nonces   nonces
+	waiting  atomic.Int64
+
+	patience   time.Duration
+	maxWaiting int64
+	maxConns   int
+
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	conns  map[*conn]struct{}
+	closed bool
+	done   sync.WaitGroup // Serve and all connections
+	once   sync.Once
+}
+
+// Listen takes the lock and the path and opens the socket. It never takes a
+// path from a process that listens on it: the error is ErrLive then. Call
+// Serve to take connections, and Close in any case.
+func Listen(o Options) (*Server, error) {
+	s, err := newServer(o)
+	if err == nil {
+		if err = s.open(o); err == nil {
+			return s, nil
+		}
+		s.release()
+	}
+	return nil, fmt.Errorf("cannot listen on the local socket: %w", err)
+}
+
+func newServer(o Options) (*Server, error) {
+	switch {
+	case o.Handler == nil || o.Token == nil:
+		return nil, errors.New("internal error: a handler and a token are required")
+	case o.Token() == "":
+		return nil, errors.New("there is no request token: run `countersign doctor`, which writes one into exec-approvals.json")
+	}
+	s := &Server{
+		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
+		path: o.Path, uid: os.Geteuid(),
+		nonces:   nonces{max: maxNonces},
+		patience: patience, maxWaiting: maxWaiting, maxConns: maxConns,
+		conns: map[*conn]struct{}{},
+	}
+	if s.operatorKey == nil {
+		s.operatorKey = func() []byte { return nil }
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	rate := o.FramesPerSecond
+	if rate <= 0 {
+		rate = defaultRate
+	}
+	s.callers = callers{known: map[process]*caller{}, now: s.now, rate: rate}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+func (s *Server) open(o Options) (err error) {
+	if err = checkPath(o.Path); err != nil {
+		return err
+	}
+	if err = ownFolder(o.Path); err != nil {
+		return err
+	}
+	if s.lock, err = holdLock(o.Lock); err != nil {
+		return err
+	}
+	if s.door, err = NewDoor(o.Programs...); err != nil {
+		return err
+	}
+	// Nobody else takes frames any more. One that was signed up to now may
+	// have been used; the pause keeps honest ones out of this millisecond.
+	s.started = s.now()
+	time.Sleep(time.Millisecond)
+	if err = clearPath(o.Path); err != nil {
+		return err
+	}
+	s.listener, s.file, err = bind(o.Path)
+	return err
+}
+
+// Serve takes connections until ctx is done or Close is called.
+func (s *Server) Serve(ctx context.Context) error {
+	if !s.hold() {
+		return net.ErrClosed
+	}
+	defer s.done.Done()
+	defer context.AfterFunc(ctx, s.stop)()
+	pause := time.Duration(0)
+	for {
+		nc, err := s.listener.AcceptUnix()
+		if s.ctx.Err() != nil {
+			if err == nil {
+				nc.Close()
+			}
+			return nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		if err != nil {
+			// Out of descriptors, most likely: others will close some.
+			pause = min(max(2*pause, 10*time.Millisecond), time.Second)
+			s.log.Warn("cannot take a connection", "why", err)
+			s.sleep(pause)
+			continue
+		}
+		pause = 0
+		s.take(nc)
+	}
+}
+
+func (s *Server) sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-s.ctx.Done():
+	}
+}
+
+// take starts a connection, or closes it when there are too many.
+func (s *Server) take(nc *net.UnixConn) {
+	c := &conn{s: s, nc: nc}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	s.mu.Lock()
+	full := s.closed || len(s.conns) >= s.maxConns
+	if !full {
+		s.conns[c] = struct{}{}
+		s.done.Add(1)
+	}
+	s.mu.Unlock()
+	if full {
+		c.kill()
+		return
+	}
+	go func() {
+		defer s.done.Done()
+		c.serve()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+	}()
+}
+
+// hold counts one more goroutine that Close waits for.
+func (s *Server) hold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.done.Add(1)
+	}
+	return !s.closed
+}
+
+// stop cancels everything. What waits may still say so: no connection reads
+// any more, each closes after its last answer.
+func (s *Server) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.cancel()
+	if s.listener != nil {
+		s.listener.Close()
+	}
+	for c := range s.conns {
+		c.nc.CloseRead()
+		c.nc.SetWriteDeadline(time.Now().Add(time.Second))
+	}
+}
+
+// Close ends all frames, waits until every goroutine is done, removes the
+// socket if it is still ours, and then lets go of the lock.
+func (s *Server) Close() {
+	s.stop()
+	s.done.Wait()
+	s.once.Do(s.release)
+}
+
+func (s *Server) release() {
+	s.cancel()
+	if s.listener != nil {
+		s.listener.Close()
+	}
+	if now, err := os.Lstat(s.path); err == nil && s.file != nil && os.SameFile(now, s.file) {
+		os.Remove(s.path)
+	}
+	if s.door != nil {
+		s.door.Close()
+	}
+	if s.lock != nil {
+		s.lock.Close()
+	}
+}
+
+// credential tells which secret verifies a frame. Only calls may use the
+// operator key, and one that equals the token is none.
+func (s *Server) credential(f frame) credential {
+	token := s.token()
+	if verified([]byte(token), f) {
+		return byToken
+	}
+	if f.kind != kindCall {
+		return byNothing
+	}
+	if key := s.operatorKey(); !same(string(key), token) && verified(key, f) {
+		return byKey
+	}
+	return byNothing
+}
+
+// look reads who a process is. The ancestors of one that was here before are
+// kept as they were then: parents can end, and later looks see less.
+func (s *Server) look(uid, pid int) (approval.Peer, error) {
+	p, err := proc.Stat(pid)
+	if err != nil {
+		return approval.Peer{}, err
+	}
+	peer := approval.Peer{UID: uid, PID: pid, Started: p.Started}
+	if k, ok := s.callers.find(process{pid, p.Started}); ok {
+		peer.Ancestors = k.ancestors
+	} else {
+		up, err := proc.Ancestors(pid)
+		if err != nil {
+			return approval.Peer{}, err
+		}
+		for _, a := range up {
+			peer.Ancestors = append(peer.Ancestors, a.PID)
+		}
+	}
+	_, peer.Exe, _ = proc.Exe(pid)
+	return peer, nil
+}
