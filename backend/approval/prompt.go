@@ -85,8 +85,6 @@ type Denial struct {
 	Code string
 	// Segment is the text of the segment it is about, escaped.
 	Segment string
-	// Hint says what would be allowed instead, if we know.
-	Hint string
 	// Note is what the person wants the agent to know.
 	Note string
 }

@@ -60,7 +60,7 @@ func (a *Analyzer) SetPath(dirs []string) {
 // understood is marked in the plan, and a request that means nothing has
 // Plan.Invalid set.
 func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
-	j := &job{Analyzer: a, who: req.Who}
+	j := &job{Analyzer: a, who: req.Who, seen: map[string]seen{}}
 	j.plan.Argv = req.Command
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
@@ -88,8 +88,15 @@ type job struct {
 	*Analyzer
 	who   approval.Who
 	plan  approval.Plan
-	looks int // files looked at so far
-	depth int // of shell texts inside shell texts
+	seen  map[string]seen // what was looked at so far
+	depth int             // of shell texts inside shell texts
+}
+
+// seen is the result of one look at the disk. One analysis looks at each
+// path once, so that it judges one state of it.
+type seen struct {
+	file approval.File
+	err  error
 }
 
 // invalid says why a request means nothing, or "".
@@ -182,7 +189,7 @@ func (j *job) cap() {
 		j.complex("it has more than %d commands", maxSegments)
 	case len(programs) > maxPrograms:
 		j.complex("it has more than %d different programs", maxPrograms)
-	case j.looks >= maxLooks:
+	case len(j.seen) >= maxLooks:
 		j.complex("it names more files than can be looked at")
 	}
 }
@@ -192,10 +199,15 @@ func (j *job) complex(format string, args ...any) {
 	j.ask(approval.ReasonTooComplex, format, args...)
 }
 
-// look counts and makes one look at the disk.
+// look makes one look at the disk, and counts it.
 func (j *job) look(path string) (approval.File, error) {
-	if j.looks++; j.looks > maxLooks {
+	if s, ok := j.seen[path]; ok {
+		return s.file, s.err
+	}
+	if len(j.seen) >= maxLooks {
 		return approval.File{}, fmt.Errorf("cannot look at %q: too many files", path)
 	}
-	return j.World.Look(path)
+	file, err := j.World.Look(path)
+	j.seen[path] = seen{file, err}
+	return file, err
 }

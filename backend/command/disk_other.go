@@ -8,6 +8,8 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-func look(string) (approval.File, error) {
-	return approval.File{}, errors.New("cannot resolve programs: this platform has no host")
-}
+var errPlatform = errors.New("cannot resolve programs: this platform has no host")
+
+func look(string) (approval.File, error) { return approval.File{}, errPlatform }
+
+func head(string, int) ([]byte, error) { return nil, errPlatform }

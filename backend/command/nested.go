@@ -55,10 +55,9 @@ func (j *job) innerText(index int, outer approval.Segment) {
 	if !ok || j.depth >= maxLayers {
 		return
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, looks: j.looks, depth: j.depth + 1}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
-	j.looks = inner.looks
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
 	base := len(j.plan.Segments)
 	for _, seg := range inner.plan.Segments {

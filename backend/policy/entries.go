@@ -18,7 +18,7 @@ func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding)
 	for _, one := range r.candidates(res) {
 		switch {
 		case !one.narrowed(in, s):
-		case one.Ended(in.Now):
+		case one.ended(in):
 			miss = say(approval.ReasonLeaseEnded, "the permission for "+res.File.Path+" has ended")
 		case !sameAsRecorded(in, one, res.File):
 			miss = say(approval.ReasonBinaryChanged, res.File.Path+" is not the file that was allowed")
@@ -27,6 +27,15 @@ func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding)
 		}
 	}
 	return nil, miss
+}
+
+// ended reports whether the lease is over for this request.
+func (one *rule) ended(in Input) bool {
+	e := one.Entry
+	if slices.Contains(in.Paid, e.ID) {
+		e.UsesLeft = nil
+	}
+	return e.Ended(in.Now)
 }
 
 // candidates returns the entries whose pattern means this program.

@@ -27,6 +27,9 @@ type Input struct {
 	// Hash returns the SHA-256 of a file. It is called only for entries and
 	// skills that recorded one.
 	Hash func(approval.File) (string, error)
+	// Paid are the ids of entries of which this request has already used up
+	// one use: it may be their last.
+	Paid []string
 	// Nobody tells that asking is due and nobody can be asked, so that
 	// askFallback holds.
 	Nobody bool
@@ -44,6 +47,11 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	if refused := r.refuse(in, j.Security); refused.Reason != approval.ReasonNone {
 		j.Verdict, j.Finding = approval.VerdictDeny, refused
 		return j
+	}
+	if outer := in.Plan.Outer; outer != nil {
+		if rule := r.denies(&approval.Segment{Argv: in.Plan.Argv, Program: outer}); rule != nil {
+			take(&j, approval.VerdictDeny, rule.finding())
+		}
 	}
 	for i := range in.Plan.Segments {
 		s := r.segment(in, &in.Plan.Segments[i], j.Security)

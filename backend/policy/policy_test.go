@@ -212,6 +212,7 @@ func TestDenylist(t *testing.T) {
 		{"rm", "ls rm", "allow"},
 		{"nothere", "nothere", "deny denylisted"},
 		{"*", "ls", "deny denylisted"},
+		{"bash", "$ ls", "deny denylisted"},
 	}
 	for _, test := range tests {
 		p := onMiss("/usr/bin/ls", "/usr/bin/tool")

@@ -15,11 +15,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 		return verdict(approval.VerdictDeny, say(approval.ReasonFloor, s.Floor), "")
 	}
 	if rule := r.denies(s); rule != nil {
-		why := "the denylist names " + rule.Pattern
-		if rule.Reason != "" {
-			why += ": " + rule.Reason
-		}
-		return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, why), rule.Pattern)
+		return verdict(approval.VerdictDeny, rule.finding(), rule.Pattern)
 	}
 	if security == approval.SecurityFull {
 		return r.full(s)
@@ -123,6 +119,14 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		}
 	}
 	return nil
+}
+
+func (d *denyRule) finding() approval.Finding {
+	why := "the denylist names " + d.Pattern
+	if d.Reason != "" {
+		why += ": " + d.Reason
+	}
+	return say(approval.ReasonDenylisted, why)
 }
 
 // leading reports whether args begins with want; "*" stands for any one.
