@@ -1,0 +1,137 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// isBuiltin tells what we do ourselves from builtins for which a program was
+// found ([, test and printf).
+func isBuiltin(s *approval.Segment) bool { return s.Builtin != "" && s.Program == nil }
+
+// builtin does what a shell would do itself.
+func (sh *shell) builtin(seg int, io stdio) ending {
+	s := &sh.job.Plan.Segments[seg]
+	args := s.Argv[1:]
+	switch s.Builtin {
+	case ":", "true":
+		return ending{}
+	case "false":
+		return ending{code: 1}
+	case "pwd":
+		return write(io.fds[1], sh.dir.path+"\n")
+	case "echo":
+		return write(io.fds[1], echo(args))
+	case "exit":
+		return sh.exit(args, io.fds[2])
+	case "cd":
+		return sh.cd(args, io.fds[2])
+	}
+	sh.deny(seg, denied(approval.ReasonTooComplex, "%q cannot be done without a shell", s.Builtin))
+	return ending{}
+}
+
+// exit ends the shell with a status, or with the last one.
+func (sh *shell) exit(args []string, stderr int) ending {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		sh.exited = true
+		return ending{code: sh.last.status()}
+	}
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil {
+		sh.exited = true
+		return say(stderr, 2, "exit: %s: numeric argument required", args[0])
+	}
+	if len(args) > 1 {
+		return say(stderr, 1, "exit: too many arguments")
+	}
+	sh.exited = true
+	return ending{code: int(uint8(n))}
+}
+
+// cd changes the folder of this shell. The folder is opened, so that what
+// runs in it later runs in this one and no other.
+func (sh *shell) cd(args []string, stderr int) ending {
+	options := true
+	if len(args) > 0 && args[0] == "--" {
+		args, options = args[1:], false
+	}
+	if len(args) > 1 {
+		return say(stderr, 1, "cd: too many arguments")
+	}
+	to := sh.getenv("HOME")
+	switch {
+	case len(args) == 0 && to == "":
+		return say(stderr, 1, "cd: HOME not set")
+	case len(args) == 1 && args[0] == "":
+		return ending{} // bash stays where it is
+	case len(args) == 1:
+		to = args[0]
+		if options && to[0] == '-' || to == "-" {
+			return say(stderr, 2, "cd: %s: only a folder can be named here", to)
+		}
+	}
+	dir, err := openFolder(sh.dir, to)
+	if err != nil {
+		return say(stderr, 1, "cd: %s: %s", to, reason(err))
+	}
+	sh.leave()
+	sh.setenv("OLDPWD", sh.dir.path)
+	sh.setenv("PWD", dir.path)
+	sh.dir, sh.own = dir, true
+	return ending{}
+}
+
+func (sh *shell) getenv(name string) string {
+	for _, kv := range sh.env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// setenv replaces a variable; no name is ever in the environment twice.
+func (sh *shell) setenv(name, value string) {
+	sh.env = slices.DeleteFunc(sh.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	sh.env = append(sh.env, name+"="+value)
+}
+
+// say writes one line to stderr and returns a status.
+func say(fd, status int, format string, a ...any) ending {
+	if e := write(fd, fmt.Sprintf(format, a...)+"\n"); e.signal != 0 {
+		return e
+	}
+	return ending{code: status}
+}
+
+// write writes text as a program would: a closed pipe ends it.
+func write(fd int, text string) ending {
+	for b := []byte(text); len(b) > 0; {
+		n, err := unix.Write(fd, b)
+		switch {
+		case err == nil:
+			b = b[n:]
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN): // a program made our pipe non-blocking
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
+		case errors.Is(err, unix.EPIPE):
+			return ending{signal: unix.SIGPIPE}
+		default:
+			return ending{code: 1}
+		}
+	}
+	return ending{}
+}

@@ -1,0 +1,286 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/proc"
+)
+
+// process is a program that we started and have not reaped. As long as it is
+// not reaped, its id and that of its group belong to it.
+type process struct {
+	Process
+	run  *run
+	when time.Time // just before it was started
+}
+
+// children is what this process knows of its own children.
+type children struct {
+	door  sync.Mutex // held while the table is opened or closed
+	users int
+
+	mu       sync.Mutex
+	kids     map[int]*process           // those of every run, until they are reaped
+	runs     map[*run]bool              // those that are not over
+	starting map[chan struct{}]struct{} // closed when that start is over
+	host     int                        // our own process group
+	// unclaimed is set while something lives that may belong to one of
+	// several runs.
+	unclaimed bool
+	platformChildren
+}
+
+// ours is the one thing that every Runner of a process shares, because the
+// kernel has one list of children and one subreaper mark for a process, and
+// two tables of it would each take the other's children for strangers.
+var ours = children{
+	kids: map[int]*process{}, runs: map[*run]bool{}, starting: map[chan struct{}]struct{}{},
+}
+
+// join makes the table ready for one more Runner.
+func (c *children) join() error {
+	c.door.Lock()
+	defer c.door.Unlock()
+	if c.users == 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.host = unix.Getpgrp()
+		if err := keepOurs(); err != nil {
+			return err
+		}
+		if err := c.open(); err != nil {
+			return err
+		}
+	}
+	c.users++
+	return nil
+}
+
+// keepOurs keeps the descriptors that this process inherited from whoever
+// started it away from its children. Those it opens itself are kept already.
+func keepOurs() error {
+	list, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// leave undoes join.
+func (c *children) leave() {
+	c.door.Lock()
+	defer c.door.Unlock()
+	if c.users--; c.users == 0 {
+		c.close()
+	}
+}
+
+func (c *children) add(u *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.runs[u] = true
+	u.aging = time.AfterFunc(young, c.watch)
+}
+
+func (c *children) remove(u *run) {
+	c.mu.Lock()
+	delete(c.runs, u)
+	c.mu.Unlock()
+	if !u.aging.Stop() {
+		c.unwatch()
+	}
+}
+
+// young is how long a run may leave ended orphans in the kernel's table. A
+// short run takes them when it ends, and so saves a signal for every program.
+const young = time.Second
+
+// groups returns the leaders of a run that are not reaped.
+func (c *children) groups(u *run) []Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []Process
+	for _, k := range c.kids {
+		if k.run == u && k.PID == k.PGID {
+			list = append(list, k.Process)
+		}
+	}
+	return list
+}
+
+// signalGroups signals every group of a run whose leader is not reaped, so
+// that no other group can have its number, and returns these groups.
+func (c *children) signalGroups(u *run, sig unix.Signal) map[int]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := map[int]bool{}
+	for _, k := range c.kids {
+		if k.run == u && k.PID == k.PGID {
+			_ = unix.Kill(-k.PGID, sig) // no member left is no error
+			told[k.PGID] = true
+		}
+	}
+	return told
+}
+
+// start runs spawn and registers what it started, in the group of leader or
+// as the leader of its own. Until start returns,
+// settle waits: a child that nobody registered yet is no stray.
+func (c *children) start(u *run, leader *process, spawn func() (int, error)) (*process, error) {
+	over := make(chan struct{})
+	c.mu.Lock()
+	c.starting[over] = struct{}{}
+	c.mu.Unlock()
+
+	p := &process{run: u, when: time.Now()}
+	var err error
+	if p.PID, err = spawn(); err == nil {
+		info, statErr := proc.Stat(p.PID) // it is not reaped, so this is it
+		if statErr != nil {
+			err = fmt.Errorf("cannot look at the program that was started: %w", statErr)
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+			reapPID(p.PID)
+		}
+		p.Started = info.Started
+	}
+	// The group it was put into. It may have left it by now.
+	if p.PGID = p.PID; leader != nil {
+		p.PGID = leader.PID
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.starting, over)
+	close(over)
+	if err != nil {
+		return nil, err
+	}
+	c.kids[p.PID] = p
+	if u.begun == 0 {
+		u.begun = p.Started
+	}
+	return p, nil
+}
+
+// settle waits until every start that is going on now is over.
+func (c *children) settle() {
+	c.mu.Lock()
+	list := make([]chan struct{}, 0, len(c.starting))
+	for over := range c.starting {
+		list = append(list, over)
+	}
+	c.mu.Unlock()
+	for _, over := range list {
+		<-over
+	}
+}
+
+func (c *children) known(pid int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kids[pid] != nil
+}
+
+// reap takes a program that has ended out of the table of the kernel and out
+// of ours, in one step for everybody who looks at both.
+func (c *children) reap(p *process) {
+	c.mu.Lock()
+	reapPID(p.PID)
+	delete(c.kids, p.PID)
+	c.mu.Unlock()
+	c.reaped()
+}
+
+func reapPID(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// belonging returns every living process of a run: the programs it started,
+// what they started, and what left them.
+func (c *children) belonging(u *run) ([]proc.Info, error) {
+	c.mu.Lock()
+	begun := u.begun
+	c.mu.Unlock()
+	if begun == 0 {
+		return nil, nil
+	}
+	list, err := proc.All()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list processes: %w", err)
+	}
+	c.settle()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[int]proc.Info{}
+	c.unclaimed = false
+	for _, p := range list {
+		if c.belongs(u, p) {
+			found[p.PID] = p
+			for _, d := range proc.Descendants(p.PID, list) {
+				found[d.PID] = d
+			}
+		}
+	}
+	living := make([]proc.Info, 0, len(found))
+	for _, p := range found {
+		if !p.Zombie {
+			living = append(living, p)
+		}
+	}
+	return living, nil
+}
+
+// belongs reports whether a process is a program of this run, or left it.
+func (c *children) belongs(u *run, p proc.Info) bool {
+	if k := c.kids[p.PID]; k != nil {
+		return k.run == u
+	}
+	if !orphan(p) || p.Zombie || p.Group == c.host {
+		return false
+	}
+	if leader := c.kids[p.Group]; leader != nil {
+		return leader.run == u
+	}
+	if !subreaper && p.Started < u.begun {
+		return false // not worth a look at its environment
+	}
+	if id, ok := proc.Getenv(p.PID, marker); ok {
+		for r := range c.runs {
+			if r.job.ID == id {
+				return r == u
+			}
+		}
+	}
+	return subreaper && c.claims(u, p)
+}
+
+// claims reports whether an orphan without a mark can only have been started
+// by this run or by runs that are over. It is left alone while another run
+// could have started it, and looked at again when that one ends.
+func (c *children) claims(u *run, p proc.Info) bool {
+	for r := range c.runs {
+		if r != u && r.begun != 0 && r.begun <= p.Started {
+			c.unclaimed = true
+			return false
+		}
+	}
+	return u.begun <= p.Started
+}

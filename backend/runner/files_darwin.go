@@ -1,0 +1,88 @@
+package runner
+
+import (
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// image is a program that is the one that was judged. This platform starts
+// programs by path only, so it is compared right before and right after.
+type image struct {
+	name string
+	want approval.File
+}
+
+func openImage(path string, want approval.File) (*image, error) {
+	i := &image{path, want}
+	return i, i.unchanged()
+}
+
+func (i *image) unchanged() error             { return unchanged(i.name, i.want) }
+func (i *image) start([3]int) (string, error) { return i.name, nil }
+func (i *image) close()                       {}
+
+// folder is a working directory.
+type folder struct {
+	path string // its real path
+	was  approval.File
+}
+
+// openFolder looks at a folder relative to another one, as chdir would.
+func openFolder(from *folder, path string) (*folder, error) {
+	if from != nil && !filepath.IsAbs(path) {
+		// Not Join: it would drop "link/.." as text.
+		path = from.path + "/" + path
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(real, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return nil, unix.ENOTDIR
+	}
+	if err := unix.Access(real, unix.X_OK); err != nil {
+		return nil, err
+	}
+	return &folder{real, seen(&st)}, nil
+}
+
+func (f *folder) stat(st *unix.Stat_t) error { return unix.Stat(f.path, st) }
+
+// enter returns the path that chdir of a child gets, if it still leads to
+// the folder that was opened.
+func (f *folder) enter() (string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(f.path, &st); err != nil {
+		return "", err
+	}
+	if !seen(&st).SameFolder(f.was) {
+		return "", unix.ENOENT
+	}
+	return f.path, nil
+}
+
+func (f *folder) close() {}
+
+// widen does nothing: pipes of this platform grow by themselves.
+func widen(int) {}
+
+// pipe makes a pipe whose ends no child inherits.
+func pipe() ([2]int, error) {
+	var p [2]int
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := unix.Pipe(p[:]); err != nil {
+		return p, err
+	}
+	unix.CloseOnExec(p[0])
+	unix.CloseOnExec(p[1])
+	return p, nil
+}

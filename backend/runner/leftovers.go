@@ -1,0 +1,141 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/proc"
+)
+
+const (
+	// grace is how long programs may clean up between TERM and KILL.
+	grace = 2 * time.Second
+	// giveUp is how long KILL is repeated for what does not die, such as a
+	// program of another user or one that waits for a broken disk.
+	giveUp = 2 * time.Second
+
+	firstLook, lastLook = time.Millisecond, 50 * time.Millisecond
+)
+
+// end ends what find finds, again and again until it finds nothing: TERM
+// once for each process, KILL for all after the grace. groups signals whole
+// groups at once, which a program that forks cannot outrun. It returns the
+// names of what was found.
+func end(find func() ([]proc.Info, error), groups func(unix.Signal) map[int]bool) ([]string, error) {
+	type key struct {
+		pid     int
+		started uint64
+	}
+	told := map[key]bool{}
+	var names []string
+	var refused error
+	begin := time.Now()
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		living, err := find()
+		if err != nil || len(living) == 0 {
+			return names, err
+		}
+		waited := time.Since(begin)
+		if waited > grace+giveUp {
+			return names, errors.Join(fmt.Errorf("%d of them do not end, such as %s", len(living), nameOf(living[0])), refused)
+		}
+		sig, inGroup := unix.SIGTERM, map[int]bool(nil)
+		if waited >= grace {
+			sig = unix.SIGKILL
+		}
+		for _, p := range living {
+			if !told[key{p.PID, p.Started}] {
+				names = append(names, nameOf(p))
+			}
+		}
+		if len(told) == 0 || sig == unix.SIGKILL {
+			inGroup = groups(sig)
+		}
+		refused = nil
+		for _, p := range living {
+			k := key{p.PID, p.Started}
+			if !inGroup[p.Group] && (!told[k] || sig == unix.SIGKILL) {
+				refused = errors.Join(refused, signalExactly(p, sig))
+			}
+			told[k] = true
+		}
+		time.Sleep(pause)
+	}
+}
+
+// nameOf is what a person is told about a process.
+func nameOf(p proc.Info) string {
+	_, name, err := proc.Exe(p.PID)
+	if err != nil {
+		name = "a program"
+	}
+	return fmt.Sprintf("%s (process %d)", name, p.PID)
+}
+
+// EndLeftovers ends what an earlier host left running when it crashed: every
+// process of this user that carries a run id with this prefix, and the groups
+// of these leaders, each as long as the leader is still the same process. It
+// returns the names of what it ended. This process, those above it and those
+// below it are spared.
+func (r *Runner) EndLeftovers(ctx context.Context, prefix string, known []Process) ([]string, error) {
+	if prefix == "" {
+		return nil, errors.New("internal error: every process would be left over")
+	}
+	above, err := proc.Ancestors(os.Getpid())
+	list, listErr := proc.All()
+	if err = errors.Join(err, listErr); err != nil {
+		return nil, fmt.Errorf("cannot tell our own processes from others: %w", err)
+	}
+	spared := map[int]bool{os.Getpid(): true}
+	for _, p := range slices.Concat(above, proc.Descendants(os.Getpid(), list)) {
+		spared[p.PID] = true
+	}
+	return endLeftovers(ctx, prefix, known, spared)
+}
+
+func endLeftovers(ctx context.Context, prefix string, known []Process, spared map[int]bool) ([]string, error) {
+	find := func() ([]proc.Info, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return leftovers(prefix, known, spared)
+	}
+	names, err := end(find, func(unix.Signal) map[int]bool { return nil })
+	if err != nil {
+		err = fmt.Errorf("cannot end what an earlier host left: %w", err)
+	}
+	return names, err
+}
+
+func leftovers(prefix string, known []Process, spared map[int]bool) ([]proc.Info, error) {
+	list, err := proc.All()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list processes: %w", err)
+	}
+	groups := map[int]bool{}
+	for _, p := range list {
+		if slices.Contains(known, Process{PID: p.PID, PGID: p.PID, Started: p.Started}) {
+			groups[p.PID] = true
+		}
+	}
+	var found []proc.Info
+	for _, p := range list {
+		if p.Zombie || spared[p.PID] || !sameUser(p.PID) {
+			continue
+		}
+		id, _ := proc.Getenv(p.PID, marker)
+		if groups[p.Group] || strings.HasPrefix(id, prefix) {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}

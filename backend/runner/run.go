@@ -1,0 +1,309 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
+)
+
+// run is one job from its first start to its end.
+type run struct {
+	*Runner
+	job     Job
+	started time.Time
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	out     *collector
+	begun   uint64      // when its first program started; the table's lock
+	aging   *time.Timer // see young
+	// terminated is closed when a run that was ended from outside is over.
+	terminated chan struct{}
+
+	mu     sync.Mutex // held while a program is started
+	ending bool
+	denial *approval.Denial
+	kept   []*process // leaders whose groups may not be empty
+	loud   bool       // something of it may live on
+}
+
+// ending is how a program ended: by itself with a code, or by a signal.
+type ending struct {
+	code   int
+	signal unix.Signal
+}
+
+// status is what a shell calls the status.
+func (e ending) status() int {
+	if e.signal != 0 {
+		return 128 + int(e.signal)
+	}
+	return e.code
+}
+
+func (e ending) public() Status {
+	s := Status{Code: e.status()}
+	if e.signal != 0 {
+		s.Signal = unix.SignalName(e.signal)
+	}
+	return s
+}
+
+// do runs the job and returns when nothing of it is left.
+func (u *run) do() approval.Result {
+	result := approval.Result{Started: u.started}
+	ctx := u.ctx
+	if d := u.job.timeout(); d > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, d, errTimeout)
+		defer stop()
+		u.ctx = ctx
+	}
+	out, err := newCollector()
+	if err != nil {
+		result.Error, result.Ended = "cannot make pipes for the output: "+err.Error(), u.now()
+		return result
+	}
+	u.out = out
+
+	leave := context.AfterFunc(ctx, u.terminate)
+	last, err := u.execute()
+	early := leave()
+	if ctx.Err() != nil {
+		if early {
+			u.terminate()
+		}
+		<-u.terminated
+		last.cause = cause(ctx)
+	}
+	result.Left = u.clean()
+	out.finish(outputBound)
+	u.report(&result, last, err)
+	return result
+}
+
+// outcome is the last status of a run, and why it was ended, if it was.
+type outcome struct {
+	ending
+	cause error
+}
+
+// outputBound is how long we read on when nothing of a run is left and
+// somebody still holds its output.
+const outputBound = 2 * time.Second
+
+func (u *run) execute() (outcome, error) {
+	dir, err := openCwd(u.job.Plan.Cwd)
+	if err != nil {
+		u.deny(Outer, denied(approval.ReasonCwdUnavailable,
+			"the working directory %q cannot be used: %v", u.job.Plan.Cwd.Path, err))
+		return outcome{}, nil
+	}
+	defer dir.close()
+	if u.job.Mode == ModePlan {
+		e, err := u.executePlan(dir)
+		return outcome{ending: e}, err
+	}
+	e, err := u.executeArgv(dir)
+	return outcome{ending: e}, err
+}
+
+func openCwd(want approval.File) (*folder, error) {
+	dir, err := openFolder(nil, want.Path)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err = dir.stat(&st); err == nil && !seen(&st).SameFolder(want) {
+		err = errors.New("it is not the folder any more that was judged")
+	}
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// executeArgv starts the one program of the job with the arguments that were
+// asked for.
+func (u *run) executeArgv(dir *folder) (ending, error) {
+	plan := u.job.Plan
+	l := launch{seg: Outer, res: plan.Outer, dir: dir, env: u.job.Env}
+	if l.res == nil {
+		for i, s := range plan.Segments {
+			if s.Via == 0 {
+				if l.seg != Outer {
+					return ending{}, errors.New("internal error: this plan starts more than one program")
+				}
+				l.seg, l.res = i, s.Program
+			}
+		}
+	}
+	if len(plan.Argv) == 0 {
+		return ending{}, errors.New("internal error: this plan has no arguments")
+	}
+	l.argv = plan.Argv
+	l.fds = [3]int{u.null, u.out.write[0], u.out.write[1]}
+	g := &group{}
+	p, err := u.start(l, g)
+	u.out.hangUp() // so that the output ends when the program does
+	if p == nil {
+		return ending{}, err
+	}
+	e := u.wait(p, l.seg)
+	u.leaveGroup(g)
+	return e, nil
+}
+
+// statusUnknown stands for a status that the kernel did not tell; it is
+// never success.
+const statusUnknown = 255
+
+// wait waits for a program, leaving it to its group to reap a leader.
+func (u *run) wait(p *process, seg int) ending {
+	e, err := await(p.PID)
+	if err != nil {
+		u.log.Error("cannot wait for a program", "pid", p.PID, "error", err)
+		e = ending{code: statusUnknown}
+	}
+	if p.PID != p.PGID {
+		ours.reap(p)
+	}
+	if u.job.Ended != nil {
+		u.job.Ended(seg, e.public())
+	}
+	return e
+}
+
+// maxKept bounds the ended leaders that wait to be reaped.
+const maxKept = 64
+
+// leaveGroup ends a pipeline. Its leader stays unreaped while something of
+// its group may live: what a program left behind may serve the next one, and
+// is ended when the run is over.
+func (u *run) leaveGroup(g *group) {
+	p := g.leader
+	if p == nil {
+		return
+	}
+	if ours.quiet(p) {
+		ours.reap(p)
+		return
+	}
+	u.mu.Lock()
+	u.loud = true
+	u.kept = append(u.kept, p)
+	full := len(u.kept) > maxKept
+	u.mu.Unlock()
+	if full {
+		u.reapEmpty()
+	}
+}
+
+// reapEmpty reaps the kept leaders whose groups nobody lives in.
+func (u *run) reapEmpty() {
+	list, err := proc.All()
+	if err != nil {
+		return
+	}
+	lived := map[int]bool{}
+	for _, p := range list {
+		if !p.Zombie {
+			lived[p.Group] = true
+		}
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var kept []*process
+	for _, p := range u.kept {
+		if lived[p.PGID] {
+			kept = append(kept, p)
+		} else {
+			ours.reap(p)
+		}
+	}
+	u.kept = kept
+}
+
+// deny ends the run with a denial; the first one counts.
+func (u *run) deny(seg int, d *Denied) {
+	u.mu.Lock()
+	if u.denial == nil {
+		denial := d.Denial
+		if denial.Segment == "" {
+			denial.Segment = u.textOf(seg)
+		}
+		u.denial = &denial
+	}
+	u.mu.Unlock()
+	u.cancel(errDenied)
+}
+
+// terminate ends a run from outside: its caller hung up, its time is over,
+// somebody stopped it, or it was denied.
+func (u *run) terminate() {
+	defer close(u.terminated)
+	u.mu.Lock()
+	u.ending = true // waits for a start that is going on
+	u.mu.Unlock()
+	u.endAll()
+}
+
+// clean ends what outlived the run, reaps its last leaders and returns the
+// names of what it ended.
+func (u *run) clean() []string {
+	var names []string
+	if u.loud {
+		names = u.endAll()
+	}
+	for _, p := range u.kept {
+		ours.reap(p)
+	}
+	if u.loud {
+		ours.reapOrphans()
+	}
+	return names
+}
+
+// endAll ends everything of the run that lives and returns its names.
+func (u *run) endAll() []string {
+	names, err := end(
+		func() ([]proc.Info, error) { return ours.belonging(u) },
+		func(sig unix.Signal) map[int]bool { return ours.signalGroups(u, sig) },
+	)
+	if err != nil {
+		u.log.Error("cannot end all programs of a run", "run", u.job.ID, "error", err)
+	}
+	return names
+}
+
+// report fills in the result of a run that is over.
+func (u *run) report(r *approval.Result, last outcome, err error) {
+	u.out.result(r)
+	r.Denied = u.denial
+	r.Ended = u.now()
+	refused := (*startError)(nil)
+	switch {
+	case last.signal != 0:
+		r.Signal = unix.SignalName(last.signal)
+	case last.cause == nil && err == nil:
+		r.ExitCode = &last.code
+	case errors.As(err, &refused):
+		r.ExitCode = &refused.status
+	}
+	switch {
+	case r.Denied != nil:
+	case last.cause != nil:
+		r.TimedOut = errors.Is(last.cause, errTimeout)
+		r.Error = last.cause.Error()
+	case err != nil:
+		r.Error = err.Error()
+	}
+}
