@@ -1,0 +1,82 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// deny makes a denial with the code that the wire has for this reason.
+func deny(reason approval.Reason, sentence string) *approval.Denial {
+	code := "UNAVAILABLE"
+	switch reason {
+	case approval.ReasonInvalid, approval.ReasonEnvRefused:
+		code = "INVALID_REQUEST"
+	}
+	return &approval.Denial{Finding: approval.Finding{Reason: reason, Sentence: sentence}, Code: code}
+}
+
+func noHistory() *approval.Denial {
+	return deny(approval.ReasonCompanion, "the history cannot be written, so nothing runs: run `countersign doctor`")
+}
+
+// denied is the denial for a judgement that is not a yes.
+func (f *flight) denied() *approval.Denial {
+	d := deny(f.judgement.Reason, f.judgement.Sentence)
+	for i, s := range f.judgement.Segments {
+		if s.Reason == f.judgement.Reason && s.Reason != approval.ReasonNone {
+			d.Segment = display.Line(strings.Join(f.plan.Segments[i].Argv, " "))
+			break
+		}
+	}
+	return d
+}
+
+// messages are the texts that callers of the protocol know
+// (openclaw-protocol.md, §1.3). Other reasons are told in their sentence.
+var messages = map[approval.Reason]string{
+	approval.ReasonSecurityDeny:      "SYSTEM_RUN_DISABLED: security=deny",
+	approval.ReasonUserDenied:        "SYSTEM_RUN_DENIED: user denied",
+	approval.ReasonAllowlistMiss:     "SYSTEM_RUN_DENIED: allowlist miss",
+	approval.ReasonApprovalCancelled: "approval prompt closed without decision",
+	approval.ReasonScreenRecording:   "PERMISSION_MISSING: screenRecording",
+	approval.ReasonRateLimited:       "rate limited",
+}
+
+// maxSegmentShown bounds how much of a command a message repeats, in bytes.
+const maxSegmentShown = 200
+
+// Message writes a denial for the agent: what the protocol says for the
+// reason, what it is about, what the person wants known, and the sentence
+// that ends the search for a way around.
+func Message(d approval.Denial) string {
+	if d.Reason == approval.ReasonInvalid || d.Reason == approval.ReasonEnvRefused {
+		return display.Line(d.Sentence)
+	}
+	text, known := messages[d.Reason]
+	if !known {
+		text = "SYSTEM_RUN_DENIED: " + string(d.Reason)
+	}
+	if d.Sentence != "" && d.Reason != approval.ReasonUserDenied {
+		text += ": " + display.Line(d.Sentence)
+	}
+	text += "."
+	if d.Segment != "" {
+		text += " It is about: " + shorten(d.Segment) + "."
+	}
+	if d.Note != "" {
+		text += " They say: " + display.Line(d.Note) + "."
+	}
+	if approval.CanAskAgain(d.Reason) {
+		text += " Asking again later can help."
+	}
+	return text + " " + string(approval.EndingFor(d.Reason))
+}
+
+func shorten(s string) string {
+	if len(s) <= maxSegmentShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxSegmentShown], "") + "…"
+}

@@ -1,0 +1,269 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// flight is one request on its way through the gate.
+type flight struct {
+	*Gate
+	req        approval.Request
+	machine    *Machine
+	plan       approval.Plan
+	judgement  approval.Judgement
+	generation uint64 // of the store, when it was judged
+	answer     approval.Answer
+	byPerson   bool     // a person's yes, not policy, lets it run
+	paid       []string // ids of the counted entries that were used for it
+	row        history.Row
+}
+
+// begin judges a request for the first time and writes its row.
+func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *approval.Denial) {
+	req.ID = g.NewID()
+	if req.Arrived.IsZero() {
+		req.Arrived = g.Now()
+	}
+	f := &flight{Gate: g, req: req}
+	f.row = history.Row{
+		ID: req.ID, State: history.Waiting, AgentID: req.AgentID, SessionKey: req.SessionKey,
+		PeerPID: req.Peer.PID, PeerExe: req.Peer.Exe, Who: req.Who, Arrived: req.Arrived,
+	}
+	m, err := g.Machine(ctx)
+	if err != nil {
+		return f, deny(approval.ReasonCompanion, "the host is not ready: "+err.Error())
+	}
+	f.machine = m
+	f.judge(false)
+	f.describe()
+	if err := g.History.Put(f.row); err != nil {
+		g.Log.Error("nothing runs while the history cannot be written", "error", err)
+		return f, noHistory()
+	}
+	if req.NeedsScreenRecording { // before anybody is asked in vain
+		return f, deny(approval.ReasonScreenRecording, "this host cannot tell whether it may record the screen")
+	}
+	return f, nil
+}
+
+// judge analyses and judges the request as things are now.
+func (f *flight) judge(nobody bool) {
+	f.plan = f.machine.Analyzer.Analyze(&f.req)
+	f.evaluate(nobody)
+}
+
+// evaluate judges the plan by the policy of this moment.
+func (f *flight) evaluate(nobody bool) {
+	rules, generation := f.rulesFor(f.req.AgentID)
+	env := environ.Check(f.req.Env)
+	f.generation = generation
+	f.judgement = rules.Evaluate(policy.Input{
+		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
+		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
+		Now: f.Now(), Hash: f.Hashes.Of, Paid: f.paid, Nobody: nobody,
+	})
+}
+
+// decide brings the judgement to a yes or a denial, asking a person if that
+// is due.
+func (f *flight) decide(ctx context.Context) *approval.Denial {
+	switch f.judgement.Verdict {
+	case approval.VerdictAllow:
+		return f.grants()
+	case approval.VerdictAsk:
+		if !f.Asker.CanAsk() {
+			f.evaluate(true)
+			if f.judgement.Verdict != approval.VerdictAllow {
+				return f.denied()
+			}
+			f.answer.By = byFallback
+			return f.grants()
+		}
+		return f.ask(ctx)
+	}
+	return f.denied()
+}
+
+// Life of a question (product.md, defaults and numbers).
+const (
+	questionLife  = 10 * time.Minute
+	execLife      = 18 * time.Second
+	requestLife   = 14 * time.Second
+	beforeItsOver = time.Second
+)
+
+func (f *flight) questionEnds() time.Time {
+	switch {
+	case !f.req.Deadline.IsZero():
+		end := f.req.Arrived.Add(questionLife)
+		if early := f.req.Deadline.Add(-beforeItsOver); early.Before(end) {
+			return early
+		}
+		return end
+	case f.req.Who == approval.Theirs:
+		return f.req.Arrived.Add(requestLife)
+	}
+	return f.req.Arrived.Add(execLife)
+}
+
+// ask puts the question and takes the answer.
+func (f *flight) ask(ctx context.Context) *approval.Denial {
+	ends := f.questionEnds()
+	f.row.Asked = f.Now()
+	f.event(approval.EventAsked, "")
+	shown := f.plan
+	answer, err := f.Pending.Ask(ctx, f.prompt(ends), f.key(), ends)
+	if errors.Is(err, pending.ErrTooMany) {
+		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")
+	}
+	if err != nil {
+		return deny(approval.ReasonApprovalCancelled, err.Error())
+	}
+	f.answer = answer
+	f.row.Answered, f.row.Decision, f.row.AnsweredBy, f.row.Note = f.Now(), answer.Decision, answer.By, display.Redact(answer.Note)
+	f.event(approval.EventAnswered, answer.Reason)
+	if answer.Decision != approval.AllowOnce && answer.Decision != approval.AllowAlways {
+		return f.refusedBy(answer)
+	}
+	f.byPerson = answer.By != byPolicy
+	always := f.judgement.Writes
+	f.judge(false)
+	if d := f.stillTheSame(shown); d != nil {
+		return d
+	}
+	if answer.Decision == approval.AllowAlways {
+		if d := f.remember(always); d != nil {
+			return d
+		}
+	}
+	return f.grants()
+}
+
+// refusedBy is the denial for an answer that is not a yes.
+func (f *flight) refusedBy(answer approval.Answer) *approval.Denial {
+	d := deny(answer.Reason, answer.Sentence)
+	if answer.Reason == approval.ReasonNone {
+		d = deny(approval.ReasonUserDenied, "the person said no")
+	}
+	d.Note = answer.Note
+	return d
+}
+
+// stillTheSame compares what the person saw with what would run now, after
+// the policy of this moment has judged it again.
+func (f *flight) stillTheSame(shown approval.Plan) *approval.Denial {
+	if f.judgement.Verdict == approval.VerdictDeny || !f.byPerson && f.judgement.Verdict != approval.VerdictAllow {
+		return f.denied()
+	}
+	if !samePlan(&shown, &f.plan) {
+		return deny(approval.ReasonDrifted, "what it would run changed while the question was open: ask again")
+	}
+	return nil
+}
+
+// remember writes the entries of allow-always before anything starts. They
+// must be those that were shown.
+func (f *flight) remember(entries []approval.Entry) *approval.Denial {
+	if len(entries) == 0 {
+		return deny(approval.ReasonApprovalCancelled, "nothing can be allowed for always here: answer allow once or deny")
+	}
+	_, err := f.Store.Update("", func(doc *store.Document) error {
+		for _, e := range entries {
+			e.AddedAt, e.AddedBy = f.Now().UnixMilli(), f.answer.By
+			f.recordHash(&e)
+			doc.Add(agentOr(f.req.AgentID), e)
+		}
+		return nil
+	})
+	if err != nil {
+		f.Log.Error("cannot save what was allowed for always", "error", err)
+		return deny(approval.ReasonApprovalCancelled, "what was allowed for always could not be saved, so nothing ran")
+	}
+	f.Pending.Recheck(f.coveredNow)
+	return nil
+}
+
+// recordHash completes the identity of an entry with the hash of the file.
+func (f *flight) recordHash(e *approval.Entry) {
+	for i, id := range e.Identity {
+		for _, s := range f.plan.Segments {
+			if s.Program == nil || s.Program.File.Path != id.Path {
+				continue
+			}
+			if sum, err := f.Hashes.Of(s.Program.File); err == nil {
+				e.Identity = slices.Clone(e.Identity)
+				e.Identity[i].SHA256 = sum
+			}
+		}
+	}
+}
+
+// agentOr is the agent whose list an entry goes to.
+func agentOr(agentID string) string {
+	if agentID == "" {
+		return "main"
+	}
+	return agentID
+}
+
+// grants makes durable what letting this run costs: the uses of leases.
+func (f *flight) grants() *approval.Denial {
+	if f.byPerson {
+		return nil
+	}
+	for _, s := range f.judgement.Segments {
+		if !s.Counted || slices.Contains(f.paid, s.EntryID) {
+			continue
+		}
+		if err := f.Store.Consume(s.EntryID); err != nil {
+			return deny(approval.ReasonLeaseEnded, "a permission that counts its uses cannot be used: "+err.Error())
+		}
+		f.paid = append(f.paid, s.EntryID)
+	}
+	return nil
+}
+
+// samePlan reports whether two looks at a request found the same programs,
+// folder and words.
+func samePlan(a, b *approval.Plan) bool {
+	if a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !sameProgram(a.Outer, b.Outer) {
+		return false
+	}
+	for i := range a.Segments {
+		x, y := &a.Segments[i], &b.Segments[i]
+		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !sameProgram(x.Program, y.Program) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameProgram(a, b *approval.Resolution) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Path == b.Path && a.File.Path == b.File.Path && a.File.Same(b.File) && a.InterpreterArg == b.InterpreterArg && sameProgram(a.Interpreter, b.Interpreter)
+}
+
+// key names a request for merging: same agent, text, folder, environment.
+func (f *flight) key() string {
+	parts := []string{string(f.req.Who), f.req.AgentID, f.plan.Cwd.Path, f.plan.Shell, f.plan.Text}
+	parts = append(parts, f.req.Command...)
+	parts = append(parts, "", "")
+	for name, value := range sorted(f.req.Env) {
+		parts = append(parts, name, value)
+	}
+	return strings.Join(parts, "\x00")
+}

@@ -1,0 +1,168 @@
+// Package gate is the only place where a request meets the policy, the
+// person, the record and the runner. Every request goes one way through it:
+// analyse, judge, ask if that is due, judge again, write down, run, report.
+//
+// Nothing starts that has not gone this way, nothing starts before its row is
+// in the history's queue and its grants are on disk, and nothing starts on an
+// answer to a question about something else.
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/runner"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// Asker knows whether a person can be asked.
+type Asker interface {
+	// CanAsk reports whether a question put now would be seen by somebody.
+	CanAsk() bool
+}
+
+// Runner runs what was allowed.
+type Runner interface {
+	Run(ctx context.Context, job runner.Job) approval.Result
+	Stop(id string) bool
+	Running() []runner.Running
+}
+
+// Events is told what happens to runs. Event must not block and must not
+// call back.
+type Events interface {
+	Event(e approval.Event)
+}
+
+// Machine is what the gate must know of the machine to judge: how words lead
+// to programs, and the environment that programs get.
+type Machine struct {
+	Analyzer *command.Analyzer
+	Env      environ.Base
+}
+
+// Config holds what a gate joins. All fields are required.
+type Config struct {
+	// Machine returns the machine, and waits for it at the first request: the
+	// login environment is read in the background when a host starts.
+	Machine func(ctx context.Context) (*Machine, error)
+	// Home is the person's home folder, for patterns.
+	Home    string
+	Store   *store.Store
+	History *history.DB
+	Pending *pending.Book
+	Hashes  *command.Hashes
+	Asker   Asker
+	Runner  Runner
+	Events  Events
+	// NewID returns a fresh run id.
+	NewID func() string
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Gate judges requests and runs what may run. It may be used by many at once.
+type Gate struct {
+	Config
+	mu    sync.Mutex
+	rules map[string]prepared // by agent
+}
+
+// prepared are the rules of one agent, made from one state of the store.
+type prepared struct {
+	generation uint64
+	rules      *policy.Rules
+}
+
+// New makes a gate.
+func New(c Config) *Gate { return &Gate{Config: c, rules: map[string]prepared{}} }
+
+// maxAgents bounds the agents whose rules are kept prepared.
+const maxAgents = 64
+
+// rulesFor returns the rules that hold for an agent now, and the generation
+// of the store they were made from.
+func (g *Gate) rulesFor(agentID string) (*policy.Rules, uint64) {
+	now := g.Store.Snapshot()
+	g.mu.Lock()
+	have, ok := g.rules[agentID]
+	g.mu.Unlock()
+	if ok && have.generation == now.Generation {
+		return have.rules, now.Generation
+	}
+	rules := policy.Prepare(now.Policy(agentID), g.Home, realPath)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.rules) >= maxAgents {
+		clear(g.rules)
+	}
+	g.rules[agentID] = prepared{now.Generation, rules}
+	return rules, now.Generation
+}
+
+// realPath follows the links of a path, and returns "" where nothing is.
+func realPath(name string) string {
+	file, err := command.Disk{}.Look(name)
+	if err != nil {
+		return ""
+	}
+	return file.Path
+}
+
+// Run takes one request to its end. It returns when nothing of it runs any
+// more. When ctx is cancelled the caller has gone: a waiting question stays
+// for the person to see, a running command ends.
+func (g *Gate) Run(ctx context.Context, req approval.Request) approval.Result {
+	f, denial := g.begin(ctx, req)
+	if denial == nil {
+		denial = f.decide(ctx)
+	}
+	if denial != nil {
+		return f.refused(denial)
+	}
+	return f.run(ctx)
+}
+
+// refused ends a request that ran nothing.
+func (f *flight) refused(d *approval.Denial) approval.Result {
+	r := approval.Result{Denied: d}
+	f.close(history.Denied, r)
+	return r
+}
+
+// Decide answers a caller that runs the command itself. answered is false
+// when nobody gave an answer that counts.
+func (g *Gate) Decide(ctx context.Context, req approval.Request) (d approval.Decision, answered bool) {
+	f, denial := g.begin(ctx, req)
+	if denial == nil {
+		denial = f.decide(ctx)
+	}
+	if denial != nil {
+		f.refused(denial)
+		return approval.DecisionDeny, denial.Reason != approval.ReasonApprovalCancelled
+	}
+	f.close(history.Done, approval.Result{})
+	if f.answer.Decision == approval.AllowAlways {
+		return approval.AllowAlways, true
+	}
+	return approval.AllowOnce, true
+}
+
+// Explain judges a request as Run would, and neither asks nor runs.
+func (g *Gate) Explain(ctx context.Context, req approval.Request) (approval.Plan, approval.Judgement, error) {
+	m, err := g.Machine(ctx)
+	if err != nil {
+		return approval.Plan{}, approval.Judgement{}, err
+	}
+	f := &flight{Gate: g, req: req, machine: m}
+	f.judge(false)
+	return f.plan, f.judgement, nil
+}

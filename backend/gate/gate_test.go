@@ -1,0 +1,492 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/runner"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// bench is a gate on real files and real programs. Only the person is
+// invented: answer is asked what to say to each question.
+type bench struct {
+	*gate.Gate
+	t       *testing.T
+	dir     string
+	store   *store.Store
+	history *history.DB
+	pending *pending.Book
+	canAsk  atomic.Bool
+	asked   atomic.Int32
+	mu      sync.Mutex
+	events  []approval.EventKind
+}
+
+func (b *bench) CanAsk() bool { return b.canAsk.Load() }
+
+func (b *bench) Event(e approval.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, e.Kind)
+}
+
+// newBench makes a gate whose agents are judged by allowlist, on-miss, with
+// these entries.
+func newBench(t *testing.T, entries ...approval.Entry) *bench {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: dir}
+	b.canAsk.Store(true)
+	state := paths.At(filepath.Join(dir, "state"))
+	if b.store, err = store.Open(store.Options{State: state, Home: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if b.history, err = history.Open(history.Options{Path: state.History()}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := runner.New(runner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.pending = pending.New()
+	t.Cleanup(func() {
+		b.pending.Close()
+		run.Close()
+		b.history.Close()
+		b.store.Close()
+	})
+	env := environ.FromProcess([]string{"PATH=" + dir + "/bin:/usr/bin:/bin", "HOME=" + dir})
+	a := &command.Analyzer{World: command.Disk{}, Home: dir, UID: os.Getuid(), Ours: []string{state.Dir}}
+	if err := os.Mkdir(dir+"/bin", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.SetPath(env.Path())
+	machine := &gate.Machine{Analyzer: a, Env: env}
+	var ids atomic.Int64
+	b.Gate = gate.New(gate.Config{
+		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
+		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{},
+		Asker: b, Runner: run, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		NewID: func() string { return fmt.Sprintf("test-%d", ids.Add(1)) },
+	})
+	b.edit(func(d *store.Document) error {
+		d.Defaults.Security, d.Defaults.Ask = approval.SecurityList, approval.AskOnMiss
+		for _, e := range entries {
+			d.Add("*", e)
+		}
+		return nil
+	})
+	return b
+}
+
+func (b *bench) edit(change func(*store.Document) error) {
+	b.t.Helper()
+	if _, err := b.store.Update("", change); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+// script makes a program that leaves a mark when it runs.
+func (b *bench) script(name, text string) string {
+	b.t.Helper()
+	at := b.path("bin/" + name)
+	if err := os.WriteFile(at+".new", []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.Rename(at+".new", at); err != nil {
+		b.t.Fatal(err)
+	}
+	return at
+}
+
+func (b *bench) request(words ...string) approval.Request {
+	return approval.Request{Command: words, Cwd: b.dir, Who: approval.Ours, AgentID: "main", Deadline: time.Now().Add(time.Minute)}
+}
+
+// person answers every question from now on, after doing something else.
+func (b *bench) person(say approval.Answer, before func()) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	b.t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		cursor := uint64(0)
+		for ctx.Err() == nil {
+			var list []approval.Prompt
+			cursor, list = b.pending.Watch(ctx, cursor)
+			for _, p := range list {
+				if p.CallerGone {
+					continue
+				}
+				b.asked.Add(1)
+				if before != nil {
+					before()
+				}
+				if err := b.pending.Answer(p.ID, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
+					b.t.Errorf("answer: %v", err)
+				}
+			}
+		}
+	}()
+}
+
+var (
+	once   = approval.Answer{Decision: approval.AllowOnce, By: "terminal"}
+	always = approval.Answer{Decision: approval.AllowAlways, By: "terminal"}
+	no     = approval.Answer{Decision: approval.DecisionDeny, By: "terminal", Note: "not now"}
+)
+
+// outcome writes a result in one line.
+func outcome(r approval.Result) string {
+	if r.Denied != nil {
+		return "denied " + string(r.Denied.Reason)
+	}
+	if r.ExitCode == nil {
+		return "no exit code: " + r.Error
+	}
+	return fmt.Sprintf("code %d %q", *r.ExitCode, string(r.Stdout)+string(r.Stderr))
+}
+
+func (b *bench) want(words []string, want string) {
+	b.t.Helper()
+	if got := outcome(b.Run(context.Background(), b.request(words...))); got != want {
+		b.t.Errorf("%q: %s, want %s", words, got, want)
+	}
+}
+
+func TestAllowed(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "hello"})
+	b.script("hello", "echo hello $1")
+	b.want([]string{"hello", "you"}, `code 0 "hello you\n"`)
+	b.want([]string{"bash", "-c", "hello a && hello b | wc -l"}, `code 0 "hello a\n1\n"`)
+	if b.asked.Load() != 0 {
+		t.Error("somebody was asked")
+	}
+	if want := []approval.EventKind{approval.EventStarted, approval.EventFinished}; !slices.Equal(b.events[:2], want) {
+		t.Errorf("events %v", b.events)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	tests := []struct {
+		name string
+		say  approval.Answer
+		want string
+		runs bool
+	}{
+		{"once", once, `code 0 "ran\n"`, true},
+		{"always", always, `code 0 "ran\n"`, true},
+		{"no", no, "denied user-denied", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			b.script("tool", "echo ran; touch "+b.path("mark"))
+			b.person(test.say, nil)
+			b.want([]string{"tool"}, test.want)
+			if _, err := os.Stat(b.path("mark")); (err == nil) != test.runs {
+				t.Errorf("it ran: %v", err == nil)
+			}
+			// Only always is remembered.
+			b.want([]string{"tool"}, test.want)
+			if wantAsked := map[bool]int32{true: 1, false: 2}[test.say == always]; b.asked.Load() != wantAsked {
+				t.Errorf("asked %d times, want %d", b.asked.Load(), wantAsked)
+			}
+		})
+	}
+}
+
+// An entry that allow-always wrote holds for the file that was seen.
+func TestAlwaysBindsTheFile(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo one")
+	b.person(always, nil)
+	b.want([]string{"tool"}, `code 0 "one\n"`)
+	b.script("tool", "echo two")
+	b.edit(func(d *store.Document) error { d.Agent("main").Ask = approval.AskOff; return nil })
+	b.want([]string{"tool"}, "denied binary-changed")
+}
+
+// What changes between the question and the answer never runs.
+func TestDrift(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(b *bench)
+		want   string
+	}{
+		{"the file", func(b *bench) { b.script("tool", "echo evil") }, "denied drifted"},
+		{"the file in place", func(b *bench) {
+			if f, err := os.OpenFile(b.path("bin/tool"), os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				fmt.Fprintln(f, "echo evil")
+				f.Close()
+			}
+		}, "denied drifted"},
+		{"another one earlier in PATH", func(b *bench) {
+			os.Rename(b.path("bin/tool"), b.path("bin/moved"))
+			os.Symlink("/bin/ls", b.path("bin/tool"))
+		}, "denied drifted"},
+		{"the folder", func(b *bench) {
+			os.Rename(b.path("project"), b.path("old"))
+			os.Mkdir(b.path("project"), 0o755)
+		}, "denied drifted"},
+		{"the folder is gone", func(b *bench) { os.Remove(b.path("project")) }, "denied cwd-unavailable"},
+		{"a deny rule", func(b *bench) {
+			b.edit(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "tool"}); return nil })
+		}, "denied denylisted"},
+		{"security", func(b *bench) {
+			b.edit(func(d *store.Document) error { d.Defaults.Security = approval.SecurityDeny; return nil })
+		}, "denied security=deny"},
+		{"nothing", func(*bench) {}, `code 0 "good\n"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			b.script("tool", "echo good")
+			if err := os.Mkdir(b.path("project"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			b.person(once, func() { test.change(b) })
+			req := b.request("tool")
+			req.Cwd = b.path("project")
+			if got := outcome(b.Run(context.Background(), req)); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNobodyToAsk(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "listed"})
+	b.script("tool", "echo ran")
+	b.script("listed", "echo listed")
+	b.canAsk.Store(false)
+	b.want([]string{"tool"}, "denied ask-fallback")
+	b.edit(func(d *store.Document) error {
+		d.Defaults.Ask, d.Defaults.AskFallback = approval.AskAlways, approval.SecurityList
+		return nil
+	})
+	b.want([]string{"tool"}, "denied ask-fallback")
+	b.want([]string{"listed"}, `code 0 "listed\n"`)
+}
+
+func TestLease(t *testing.T) {
+	two := 2
+	b := newBench(t, approval.Entry{ID: "lease", Pattern: "tool", UsesLeft: &two})
+	b.script("tool", "echo ran")
+	b.canAsk.Store(false)
+	b.want([]string{"bash", "-c", "tool; tool"}, `code 0 "ran\nran\n"`)
+	b.want([]string{"tool"}, `code 0 "ran\n"`)
+	b.want([]string{"tool"}, "denied ask-fallback")
+}
+
+// A new entry answers the waiting questions that it covers.
+func TestRecheck(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	done := make(chan approval.Result, 1)
+	cursor, _ := b.pending.Watch(context.Background(), 0)
+	go func() { done <- b.Run(context.Background(), b.request("tool")) }()
+	b.pending.Watch(context.Background(), cursor)
+	b.edit(func(d *store.Document) error { d.Add("main", approval.Entry{Pattern: "tool"}); return nil })
+	b.Recheck()
+	if got := outcome(<-done); got != `code 0 "ran\n"` {
+		t.Error(got)
+	}
+}
+
+func TestCallerGone(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "touch "+b.path("mark"))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan approval.Result, 1)
+	cursor, _ := b.pending.Watch(context.Background(), 0)
+	go func() { done <- b.Run(ctx, b.request("tool")) }()
+	b.pending.Watch(context.Background(), cursor)
+	cancel()
+	if got := outcome(<-done); got != "denied approval-cancelled" {
+		t.Error(got)
+	}
+	list := b.pending.List()
+	if len(list) != 1 || !list[0].CallerGone {
+		t.Fatalf("%+v", list)
+	}
+	if err := b.pending.Answer(list[0].ID, once); !errors.Is(err, pending.ErrGone) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b.path("mark")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+func TestInvalidRequests(t *testing.T) {
+	b := newBench(t)
+	tests := []struct {
+		change func(*approval.Request)
+		want   string
+	}{
+		{func(r *approval.Request) { r.Command = nil }, "denied invalid"},
+		{func(r *approval.Request) { r.Command = []string{" ls"} }, "denied invalid"},
+		{func(r *approval.Request) { r.RawCommand = "other" }, "denied invalid"},
+		{func(r *approval.Request) { r.Env = map[string]string{"LD_PRELOAD": "x"} }, "denied env-refused"},
+		{func(r *approval.Request) { r.Env = map[string]string{"PATH": "/x"} }, "denied env-refused"},
+		{func(r *approval.Request) { r.Cwd = b.path("nowhere") }, "denied cwd-unavailable"},
+		{func(r *approval.Request) { r.Cwd = "relative" }, "denied cwd-unavailable"},
+		{func(r *approval.Request) { r.Command = []string{"nothere"} }, "denied not-found"},
+		{func(r *approval.Request) { r.NeedsScreenRecording = true }, "denied permission:screenRecording"},
+	}
+	for _, test := range tests {
+		req := b.request("/bin/ls")
+		test.change(&req)
+		if got := outcome(b.Run(context.Background(), req)); got != test.want {
+			t.Errorf("%+v: %s, want %s", req, got, test.want)
+		}
+	}
+	rows, err := b.history.List(context.Background(), history.Query{})
+	if err != nil || len(rows) != len(tests) {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows {
+		if row.State != history.Denied || row.Reason == "" || row.Ended.IsZero() {
+			t.Errorf("%+v", row)
+		}
+	}
+}
+
+// The history names each program of a run under its request, and keeps no
+// secret.
+func TestRecord(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "exit 3")
+	b.want([]string{"bash", "-c", "tool --password hunter2 | tool"}, `code 3 ""`)
+	top := ""
+	rows, err := b.history.List(context.Background(), history.Query{Parent: &top})
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	row := rows[0]
+	if row.State != history.Done || row.ExitCode == nil || *row.ExitCode != 3 || row.Verdict != approval.VerdictAllow || row.AgentID != "main" {
+		t.Errorf("%+v", row)
+	}
+	programs, err := b.history.List(context.Background(), history.Query{Parent: &row.ID})
+	if err != nil || len(programs) != 2 {
+		t.Fatal(programs, err)
+	}
+	for _, p := range append(programs, row) {
+		if strings.Contains(fmt.Sprintf("%+v", p), "hunter2") {
+			t.Errorf("a secret is kept: %+v", p)
+		}
+		if p.Parent != "" && (p.PGID == 0 || p.ExitCode == nil || p.Program == "") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// Nothing runs while the history cannot take the row.
+func TestNoHistoryNoRun(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "touch "+b.path("mark"))
+	if err := b.history.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.want([]string{"tool"}, "denied companion-unavailable")
+	if _, err := os.Stat(b.path("mark")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// The text of a shell that is not there runs from its plan or not at all:
+// never with the words of the shell for some other program.
+func TestMissingShell(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "echo ran $*")
+	b.person(once, nil)
+	b.want([]string{"/nowhere/bash", "-c", "tool"}, `code 0 "ran\n"`)
+	b.want([]string{"/nowhere/bash", "-c", "tool $x"}, "denied not-found")
+	b.edit(func(d *store.Document) error { d.Defaults.Security = approval.SecurityFull; return nil })
+	b.want([]string{"/nowhere/bash", "-c", "tool"}, "denied not-found")
+}
+
+func TestDecide(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "touch "+b.path("mark"))
+	ask := func(text string) approval.Request {
+		return approval.Request{Text: text, Cwd: b.dir, Who: approval.Theirs, AgentID: "main", Deadline: time.Now().Add(time.Minute)}
+	}
+	b.person(no, nil)
+	tests := []struct {
+		text string
+		want approval.Decision
+	}{
+		{"tool a | wc -l", approval.AllowOnce},
+		{"tool $x", approval.DecisionDeny},
+		{"other", approval.DecisionDeny},
+	}
+	for _, test := range tests {
+		if got, answered := b.Decide(context.Background(), ask(test.text)); got != test.want || !answered {
+			t.Errorf("%q: %s, %v", test.text, got, answered)
+		}
+	}
+	if _, err := os.Stat(b.path("mark")); err == nil {
+		t.Error("we ran what the caller wanted to run")
+	}
+}
+
+func TestBrokenPolicy(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "echo ran")
+	b.want([]string{"tool"}, `code 0 "ran\n"`)
+	if err := os.WriteFile(b.path("state/exec-approvals.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); b.store.Snapshot().Broken == nil; {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody saw that the file broke")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.want([]string{"tool"}, "denied policy-broken")
+}
+
+func TestMessage(t *testing.T) {
+	tests := []struct {
+		denial approval.Denial
+		want   string
+	}{
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonAllowlistMiss, Sentence: "no entry covers /x"}, Segment: "x y"},
+			"SYSTEM_RUN_DENIED: allowlist miss: no entry covers /x. It is about: x y. " + string(approval.EndingPolicy)},
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: "the person said no"}, Note: "not\x1b now"},
+			`SYSTEM_RUN_DENIED: user denied. They say: not\u{1B} now. ` + string(approval.EndingPersonSaidNo)},
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonPromptExpired}},
+			"SYSTEM_RUN_DENIED: prompt-expired. Asking again later can help. " + string(approval.EndingNobody)},
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},
+	}
+	for _, test := range tests {
+		if got := gate.Message(test.denial); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}

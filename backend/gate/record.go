@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/history"
+)
+
+// byFallback in Answer.By says that nobody was asked.
+const byFallback = "askFallback"
+
+// describe fills the row with what was judged. Secrets are taken out before
+// they are stored; words are kept one by one only where there is none.
+func (f *flight) describe() {
+	f.row.Command = display.Redact(f.plan.Text)
+	if f.row.Command == f.plan.Text && redactedArgv(f.plan.Argv) == command.Format(f.plan.Argv) {
+		f.row.Argv = f.plan.Argv
+	}
+	f.row.Cwd = f.plan.Cwd.Path
+	f.row.EnvNames = slices.Sorted(maps.Keys(f.req.Env))
+	f.row.Verdict, f.row.Reason = f.judgement.Verdict, f.judgement.Reason
+	f.row.Sentence = display.Redact(f.judgement.Sentence)
+	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
+	for i, s := range f.judgement.Segments {
+		if f.row.Entry == "" {
+			f.row.Entry = s.Entry
+		}
+		if p := f.plan.Segments[i].Program; p != nil && f.row.Program == "" {
+			f.row.Program = p.File.Path
+		}
+	}
+}
+
+func redactedArgv(argv []string) string { return display.Redact(command.Format(argv)) }
+
+// close writes the end of a request and tells of it.
+func (f *flight) close(state history.State, result approval.Result) {
+	f.row.State, f.row.Ended = state, f.Now()
+	f.row.ExitCode, f.row.Signal, f.row.TimedOut = result.ExitCode, result.Signal, result.TimedOut
+	f.row.OutputSize, f.row.OutputHash = result.OutputSize, result.OutputHash
+	f.row.Error = result.Error
+	if f.answer.By == byFallback {
+		f.row.AnsweredBy = byFallback
+	}
+	kind, reason := approval.EventFinished, approval.ReasonNone
+	if d := result.Denied; d != nil {
+		f.row.Verdict, f.row.Reason, f.row.Sentence = approval.VerdictDeny, d.Reason, display.Redact(d.Sentence)
+		kind, reason = approval.EventDenied, d.Reason
+	}
+	if err := f.History.Put(f.row); err != nil {
+		f.Log.Error("cannot record the end of a run", "run", f.req.ID, "error", err)
+	}
+	f.tell(kind, reason, result.ExitCode)
+}
+
+func (f *flight) event(kind approval.EventKind, reason approval.Reason) { f.tell(kind, reason, nil) }
+
+func (f *flight) tell(kind approval.EventKind, reason approval.Reason, code *int) {
+	f.Events.Event(approval.Event{
+		Kind: kind, RunID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey,
+		Reason: reason, ExitCode: code, At: f.Now().UnixMilli(),
+	})
+}
+
+// prompt is the question with everything that is shown with it.
+func (f *flight) prompt(ends time.Time) approval.Prompt {
+	return approval.Prompt{
+		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
+		Peer: f.req.Peer, Claim: f.req.Claim, Plan: f.plan, Judgement: f.judgement,
+		Env: f.machine.Env.Diff(f.req.Env), Asked: f.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
+	}
+}
+
+// sorted goes through a map in the order of its keys.
+func sorted(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}

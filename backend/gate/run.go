@@ -1,0 +1,145 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/runner"
+)
+
+// run starts what was let through and waits for its end.
+func (f *flight) run(ctx context.Context) approval.Result {
+	if f.plan.Shell != "" && f.plan.Outer == nil && !f.fromPlan() {
+		return f.refused(deny(approval.ReasonNotFound, "the shell that should run this is not there"))
+	}
+	f.row.State, f.row.Started = history.Running, f.Now()
+	if err := f.History.Put(f.row); err != nil {
+		f.Log.Error("nothing runs while the history cannot be written", "error", err)
+		return f.refused(noHistory())
+	}
+	f.event(approval.EventStarted, "")
+	if f.req.Background {
+		ctx = context.WithoutCancel(ctx)
+	}
+	result := f.Runner.Run(ctx, f.job())
+	f.used()
+	f.close(history.Done, result)
+	return result
+}
+
+// fromPlan reports whether a text runs from its plan, without its shell.
+func (f *flight) fromPlan() bool {
+	return f.plan.Shell != "" && f.plan.Root != nil && !f.byPerson &&
+		f.judgement.Verdict == approval.VerdictAllow && f.answer.By != byFallback && f.judgement.Security == approval.SecurityList
+}
+
+// job is what the runner gets. A text that policy allows runs from its plan;
+// what a person allowed, and everything under full, starts exactly the
+// program that was asked for (judgement.md, three ways to run).
+func (f *flight) job() runner.Job {
+	mode := runner.ModeArgv
+	if f.fromPlan() {
+		mode = runner.ModePlan
+	}
+	programs := &programs{flight: f, rows: map[int]history.Row{}}
+	return runner.Job{
+		ID: f.req.ID, Plan: &f.plan, Mode: mode,
+		Env:     f.machine.Env.With(f.req.Env, f.req.ID, f.plan.Cwd.Path),
+		Timeout: f.req.Timeout, Background: f.req.Background,
+		Check:   f.check,
+		Started: programs.started, Ended: programs.ended,
+	}
+}
+
+// check is the judge right before a start: if the policy changed since the
+// request was judged, it is judged again, and only what would still run runs.
+func (f *flight) check(_ int, _ *approval.Segment) error {
+	if f.Store.Snapshot().Generation == f.generation {
+		return nil
+	}
+	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, paid: f.paid}
+	again.evaluate(f.answer.By == byFallback)
+	switch again.judgement.Verdict {
+	case approval.VerdictAllow:
+		return nil
+	case approval.VerdictAsk:
+		if f.byPerson {
+			return nil
+		}
+	}
+	d := again.denied()
+	if again.judgement.Verdict == approval.VerdictAsk {
+		d = deny(approval.ReasonDrifted, "the policy changed before it started: "+d.Sentence)
+	}
+	return &runner.Denied{Denial: *d}
+}
+
+// used notes which entries let the request pass.
+func (f *flight) used() {
+	for i, s := range f.judgement.Segments {
+		if s.EntryID == "" || s.Verdict != approval.VerdictAllow || f.plan.Segments[i].Program == nil {
+			continue
+		}
+		f.Store.Used(agentOr(f.req.AgentID), s.EntryID, display.Redact(f.plan.Text), f.plan.Segments[i].Program.File.Path)
+	}
+}
+
+// programs keeps the rows of the single programs of a run. Stages of a
+// pipeline report at the same time.
+type programs struct {
+	*flight
+	mu   sync.Mutex
+	rows map[int]history.Row // by segment
+}
+
+func (p *programs) started(seg int, proc runner.Process) {
+	row := p.programRow(seg)
+	row.State, row.Started = history.Running, p.Now()
+	row.PGID, row.PStarted = proc.PGID, proc.Started
+	p.put(seg, row)
+}
+
+func (p *programs) ended(seg int, status runner.Status) {
+	p.mu.Lock()
+	row := p.rows[seg]
+	p.mu.Unlock()
+	row.State, row.Ended, row.Signal = history.Done, p.Now(), status.Signal
+	if status.Signal == "" {
+		row.ExitCode = &status.Code
+	}
+	p.put(seg, row)
+}
+
+// programRow returns the row of one segment's program.
+func (p *programs) programRow(seg int) history.Row {
+	argv, dir := p.plan.Argv, p.plan.Cwd.Path
+	res := p.plan.Outer
+	if seg != runner.Outer {
+		s := p.plan.Segments[seg]
+		argv, dir, res = s.Argv, s.Dir, s.Program
+	}
+	row := history.Row{
+		ID: fmt.Sprintf("%s/%d", p.req.ID, seg+1), Parent: p.req.ID, Seq: seg + 1,
+		AgentID: p.req.AgentID, SessionKey: p.req.SessionKey, Cwd: dir,
+		Command: redactedArgv(argv), Arrived: p.req.Arrived,
+	}
+	if res != nil {
+		row.Program = res.File.Path
+	}
+	return row
+}
+
+// put records what has happened already: an error is for the log, because
+// the request's own row was taken before anything started.
+func (p *programs) put(seg int, row history.Row) {
+	p.mu.Lock()
+	p.rows[seg] = row
+	p.mu.Unlock()
+	if err := p.History.Put(row); err != nil {
+		p.Log.Error("cannot record a program of a run", "run", p.req.ID, "error", err)
+	}
+}
