@@ -1,0 +1,335 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// method serves one method of kind call. Its error is a sentence for the
+// caller.
+type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
+
+// methods are what this host offers. Which credential each needs is settled
+// at the door, in package ipc.
+var methods = map[string]method{
+	"entries.add":    entriesAdd,
+	"entries.remove": entriesRemove,
+	"explain":        explain,
+	"history.list":   historyList,
+	"pending.answer": pendingAnswer,
+	"pending.list":   pendingList,
+	"pending.watch":  pendingWatch,
+	"policy.accept":  policyAccept,
+	"policy.get":     policyGet,
+	"policy.reject":  policyReject,
+	"policy.set":     policySet,
+	"running.list":   runningList,
+	"running.stop":   runningStop,
+	"status":         status,
+}
+
+// decode reads the parameters of a call strictly: a field that nobody knows
+// may have been meant to narrow something.
+func decode[T any](c ipc.Call) (T, error) {
+	var params T
+	d := json.NewDecoder(strings.NewReader(string(c.Params)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&params); err != nil {
+		return params, fmt.Errorf("cannot read the parameters of %s: %w", c.Method, err)
+	}
+	return params, nil
+}
+
+// Status is what `status` returns.
+type Status struct {
+	Version  string   `json:"version"`
+	PID      int      `json:"pid"`
+	StateDir string   `json:"stateDir"`
+	Socket   string   `json:"socket"`
+	Started  int64    `json:"started"` // unix milliseconds
+	Hash     string   `json:"hash"`
+	Broken   string   `json:"broken,omitempty"`
+	Held     []string `json:"held,omitempty"` // what a waiting edit would loosen
+	HeldHash string   `json:"heldHash,omitempty"`
+	History  string   `json:"history,omitempty"` // why it cannot be written
+	CanAsk   bool     `json:"canAsk"`
+	Waiting  int      `json:"waiting"`
+	Running  int      `json:"running"`
+}
+
+func status(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	snap := h.store.Snapshot()
+	s := Status{
+		Version: h.opt.Version, PID: pid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
+		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
+		Waiting: len(h.pending.List()), Running: len(h.runner.Running()),
+	}
+	if snap.Broken != nil {
+		s.Broken = snap.Broken.Error()
+	}
+	if snap.Held != nil {
+		s.Held, s.HeldHash = snap.Held.Loosens, snap.Held.Hash
+	}
+	if err := h.history.Err(); err != nil {
+		s.History = err.Error()
+	}
+	return s, nil
+}
+
+func pendingList(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.pending.List(), nil }
+
+// Watch is what `pending.watch` returns: all waiting questions, and the
+// cursor to ask with for the next change.
+type Watch struct {
+	Cursor  uint64            `json:"cursor"`
+	Waiting []approval.Prompt `json:"waiting"`
+}
+
+// watchLimit is how long a watch waits for a change before it returns what
+// is there.
+const watchLimit = 3 * time.Second
+
+func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Cursor uint64 `json:"cursor"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Operator {
+		h.askers.look()
+	}
+	ctx, cancel := context.WithTimeout(ctx, watchLimit)
+	defer cancel()
+	cursor, waiting := h.pending.Watch(ctx, params.Cursor)
+	return Watch{cursor, waiting}, nil
+}
+
+func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		ID       string            `json:"id"`
+		Decision approval.Decision `json:"decision"`
+		Note     string            `json:"note"`
+		By       string            `json:"by"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if params.Decision == approval.DecisionUnset {
+		return nil, errors.New("cannot answer: decision is missing")
+	}
+	a := approval.Answer{Decision: params.Decision, By: "command line", Note: params.Note}
+	if params.By == "terminal" {
+		a.By = params.By
+	}
+	if err := h.pending.Answer(params.ID, a); err != nil {
+		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
+	}
+	return struct{}{}, nil
+}
+
+// Policy is what `policy.get` returns.
+type Policy struct {
+	Hash   string          `json:"hash"`
+	Broken string          `json:"broken,omitempty"`
+	Held   []string        `json:"held,omitempty"`
+	Agents []string        `json:"agents"`
+	Policy approval.Policy `json:"policy"`
+}
+
+func policyGet(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		AgentID string `json:"agentId"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	snap := h.store.Snapshot()
+	p := Policy{Hash: snap.Hash, Policy: snap.Policy(params.AgentID)}
+	if snap.Document != nil {
+		for id := range sortedAgents(snap.Document) {
+			p.Agents = append(p.Agents, id)
+		}
+	}
+	if snap.Broken != nil {
+		p.Broken = snap.Broken.Error()
+	}
+	if snap.Held != nil {
+		p.Held = snap.Held.Loosens
+	}
+	return p, nil
+}
+
+func policySet(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		AgentID  string `json:"agentId"`
+		Field    string `json:"field"`
+		Value    string `json:"value"`
+		BaseHash string `json:"baseHash"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	return h.update(params.BaseHash, func(d *store.Document) error {
+		return d.Set(params.AgentID, params.Field, params.Value)
+	})
+}
+
+func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Hash string `json:"hash"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	return struct{}{}, h.store.Accept(params.Hash)
+}
+
+func policyReject(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	return struct{}{}, h.store.Reject()
+}
+
+func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		AgentID  string             `json:"agentId"`
+		Entry    *approval.Entry    `json:"entry"`
+		Deny     *approval.DenyRule `json:"deny"`
+		BaseHash string             `json:"baseHash"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case params.Deny != nil && params.Entry == nil:
+		return h.update(params.BaseHash, func(d *store.Document) error {
+			d.Deny(params.AgentID, *params.Deny)
+			return nil
+		})
+	case params.Entry != nil && params.Deny == nil:
+		entry := *params.Entry
+		entry.AddedAt = time.Now().UnixMilli()
+		recordLink(&entry, h.opt.Home)
+		return h.update(params.BaseHash, func(d *store.Document) error {
+			d.Add(params.AgentID, entry)
+			return nil
+		})
+	}
+	return nil, errors.New("cannot add: give either an entry or a deny rule")
+}
+
+func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		AgentID  string `json:"agentId"`
+		Which    string `json:"which"` // id or pattern
+		BaseHash string `json:"baseHash"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	return h.update(params.BaseHash, func(d *store.Document) error {
+		if len(d.Remove(params.AgentID, params.Which)) == 0 {
+			return fmt.Errorf("no entry %s for agent %s: see `countersign approvals list`", display.Escape(params.Which), display.Escape(params.AgentID))
+		}
+		return nil
+	})
+}
+
+// update edits the policy and lets the new one answer the questions it covers.
+func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, error) {
+	snap, err := h.store.Update(baseHash, edit)
+	if err != nil {
+		return nil, err
+	}
+	h.gate.Recheck()
+	return map[string]string{"hash": snap.Hash}, nil
+}
+
+func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Command    []string          `json:"command"`
+		Cwd        string            `json:"cwd"`
+		Env        map[string]string `json:"env"`
+		AgentID    string            `json:"agentId"`
+		SessionKey string            `json:"sessionKey"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	plan, judgement, err := h.gate.Explain(ctx, approval.Request{
+		Command: params.Command, Cwd: params.Cwd, Env: params.Env,
+		AgentID: params.AgentID, SessionKey: params.SessionKey, Who: approval.Ours,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Explanation{plan, judgement}, nil
+}
+
+// Explanation is what `explain` returns.
+type Explanation struct {
+	Plan      approval.Plan      `json:"plan"`
+	Judgement approval.Judgement `json:"judgement"`
+}
+
+func historyList(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Limit   int    `json:"limit"`
+		Before  int64  `json:"before"`
+		AgentID string `json:"agentId"`
+		Parent  string `json:"parent"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	return h.history.List(ctx, history.Query{Limit: params.Limit, Before: params.Before, AgentID: params.AgentID, Parent: &params.Parent})
+}
+
+// Run is one row of `running.list`.
+type Run struct {
+	ID         string `json:"id"`
+	Started    int64  `json:"started"` // unix milliseconds
+	Background bool   `json:"background,omitempty"`
+	Command    string `json:"command,omitempty"`
+	AgentID    string `json:"agentId,omitempty"`
+}
+
+func runningList(h *Host, ctx context.Context, _ ipc.Call) (any, error) {
+	none := ""
+	rows, err := h.history.List(ctx, history.Query{State: history.Running, Parent: &none, Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]history.Row{}
+	for _, row := range rows {
+		known[row.ID] = row
+	}
+	list := []Run{}
+	for _, r := range h.runner.Running() {
+		row := known[r.ID]
+		list = append(list, Run{r.ID, r.Started.UnixMilli(), r.Background, row.Command, row.AgentID})
+	}
+	return list, nil
+}
+
+func runningStop(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		ID string `json:"id"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if !h.runner.Stop(params.ID) {
+		return nil, fmt.Errorf("nothing called %s is running: see `countersign running list`", display.Escape(params.ID))
+	}
+	return struct{}{}, nil
+}

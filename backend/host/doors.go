@@ -1,0 +1,60 @@
+package host
+
+import (
+	"context"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+// doors answers the frames of the socket.
+type doors struct{ *Host }
+
+// Exec judges and runs one command.
+func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
+	r := d.gate.Run(ctx, x.Request)
+	if r.Denied != nil && r.Started.IsZero() {
+		return ipc.ExecAnswer{Refused: refusal(*r.Denied)}
+	}
+	a := ipc.ExecAnswer{
+		ExitCode: r.ExitCode, TimedOut: r.TimedOut, Success: r.Success(),
+		Stdout: string(r.Stdout), Stderr: string(r.Stderr), Error: r.Error,
+	}
+	if r.Denied != nil {
+		a.Stderr = join(a.Stderr, gate.Message(*r.Denied))
+	}
+	return a
+}
+
+// join adds a line to an output.
+func join(output, line string) string {
+	if output != "" && output[len(output)-1] != '\n' {
+		output += "\n"
+	}
+	return output + line + "\n"
+}
+
+// Decide answers a caller that runs the command itself.
+func (d doors) Decide(ctx context.Context, q ipc.DecisionRequest) (approval.Decision, bool) {
+	return d.gate.Decide(ctx, q.Request)
+}
+
+// Call serves one method.
+func (d doors) Call(ctx context.Context, c ipc.Call) ipc.CallAnswer {
+	method, ok := methods[c.Method]
+	if !ok {
+		return ipc.CallAnswer{Refused: &ipc.Error{
+			Code: ipc.CodeUnavailable, Message: "this host does not offer " + c.Method, Reason: approval.ReasonInvalid,
+		}}
+	}
+	payload, err := method(d.Host, ctx, c)
+	if err != nil {
+		return ipc.CallAnswer{Refused: &ipc.Error{Code: ipc.CodeInvalid, Message: err.Error(), Reason: approval.ReasonInvalid}}
+	}
+	return ipc.CallAnswer{Payload: payload}
+}
+
+func refusal(d approval.Denial) *ipc.Error {
+	return &ipc.Error{Code: d.Code, Message: gate.Message(d), Reason: d.Reason}
+}

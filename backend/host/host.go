@@ -1,0 +1,252 @@
+// Package host wires one exec host: store, history, questions, gate, runner
+// and socket on one state folder. The headless host, the app and the node
+// service all run this same host; they differ only in who shows the
+// questions.
+//
+// One folder has one host. It holds the socket's lock for its whole life, and
+// only then touches what an earlier host left behind.
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/runner"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// Options say what a host needs. State, Home and Log are required.
+type Options struct {
+	State paths.State
+	// Home, User and Shell are the person's; the login environment is read
+	// with them.
+	Home, User, Shell string
+	// Environ is used where the login shell does not tell an environment.
+	Environ []string
+	// TrustFileEdits takes edits of the policy file that loosen it without
+	// asking.
+	TrustFileEdits bool
+	// WaitForAnswers lets questions wait for the command line even when
+	// nobody is seen to be looking.
+	WaitForAnswers bool
+	Version        string
+	Log            *slog.Logger
+}
+
+// Host is a running exec host.
+type Host struct {
+	opt     Options
+	log     *slog.Logger
+	store   *store.Store
+	history *history.DB
+	pending *pending.Book
+	runner  *runner.Runner
+	gate    *gate.Gate
+	server  *ipc.Server
+	started time.Time
+	askers  askers
+
+	machine     atomic.Pointer[gate.Machine]
+	machineDone chan struct{}
+	cancel      context.CancelFunc
+	work        sync.WaitGroup
+}
+
+// Start opens the state folder, takes its lock and begins to answer on the
+// socket. A folder whose host is alive gives ipc.ErrLive.
+func Start(opt Options) (*Host, error) {
+	h := &Host{opt: opt, log: opt.Log, started: time.Now(), machineDone: make(chan struct{})}
+	h.askers.always = opt.WaitForAnswers
+	ctx, cancel := context.WithCancel(context.Background())
+	h.cancel = cancel
+	if err := h.open(); err != nil {
+		h.Close()
+		return nil, err
+	}
+	h.work.Go(func() { h.readMachine(ctx) })
+	h.work.Go(func() {
+		if err := h.server.Serve(ctx); err != nil && ctx.Err() == nil {
+			h.log.Error("the local socket stopped", "error", err)
+		}
+	})
+	return h, nil
+}
+
+func (h *Host) open() (err error) {
+	if h.store, err = store.Open(store.Options{
+		State: h.opt.State, Home: h.opt.Home, Log: h.log, TrustFileEdits: h.opt.TrustFileEdits,
+	}); err != nil {
+		return err
+	}
+	snap := h.store.Snapshot()
+	if snap.Broken != nil {
+		h.log.Error("the policy cannot be read; everything is denied", "error", snap.Broken)
+	}
+	key, err := operatorKey(h.opt.State.OperatorKey())
+	if err != nil {
+		return err
+	}
+	socket := snap.SocketPath
+	if socket == "" {
+		return fmt.Errorf("cannot listen: %w; mend the file and start again", snap.Broken)
+	}
+	if h.server, err = ipc.Listen(ipc.Options{
+		Path: socket, Lock: h.opt.State.Lock(), Handler: doors{h}, Log: h.log,
+		Token:       func() string { return h.store.Snapshot().SocketToken },
+		OperatorKey: func() []byte { return key },
+	}); err != nil {
+		return err
+	}
+	// From here on this is the only host of the folder.
+	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), Log: h.log}); err != nil {
+		return err
+	}
+	if h.runner, err = runner.New(runner.Options{Log: h.log}); err != nil {
+		return err
+	}
+	if err = h.recover(); err != nil {
+		return err
+	}
+	h.pending = pending.New()
+	h.gate = gate.New(gate.Config{
+		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
+		Hashes: &command.Hashes{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log},
+		NewID: h.newID, Now: time.Now, Log: h.log,
+	})
+	return nil
+}
+
+// Close ends everything: questions are denied, commands end, rows are
+// written.
+func (h *Host) Close() {
+	h.cancel()
+	if h.pending != nil {
+		h.pending.Close()
+	}
+	if h.server != nil {
+		h.server.Close()
+	}
+	if h.runner != nil {
+		h.runner.Close()
+	}
+	h.work.Wait()
+	if h.history != nil {
+		if err := h.history.Close(); err != nil {
+			h.log.Error("the history was not written to its end", "error", err)
+		}
+	}
+	if h.store != nil {
+		if err := h.store.Close(); err != nil {
+			h.log.Error("the policy was not written to its end", "error", err)
+		}
+	}
+}
+
+// Held tells of an edit of the policy file that waits for a person's yes.
+func (h *Host) Held() *store.Held { return h.store.Snapshot().Held }
+
+// Defaults is the policy for an agent that nobody named.
+func (h *Host) Defaults() approval.Policy { return h.store.Snapshot().Policy("") }
+
+// SocketPath is where the host listens.
+func (h *Host) SocketPath() string { return h.store.Snapshot().SocketPath }
+
+// readMachine reads the login environment once.
+func (h *Host) readMachine(ctx context.Context) {
+	defer close(h.machineDone)
+	env, err := environ.Login(ctx, h.opt.Shell, h.opt.Home, h.opt.User)
+	if err != nil {
+		h.log.Warn("the login environment cannot be read; using that of this process", "error", err)
+		env = environ.FromProcess(h.opt.Environ)
+	}
+	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours()}
+	a.SetPath(env.Path())
+	h.machine.Store(&gate.Machine{Analyzer: a, Env: env})
+	debug.FreeOSMemory() // what reading a large policy left behind
+}
+
+// ours are the files that a command must not touch unasked.
+func (h *Host) ours() []string {
+	list := []string{h.opt.State.Dir, h.store.Snapshot().SocketPath}
+	if dir, err := (command.Disk{}).Look(h.opt.State.Dir); err == nil {
+		list = append(list, dir.Path)
+	}
+	if exe, err := os.Executable(); err == nil {
+		list = append(list, exe)
+	}
+	return list
+}
+
+// ready waits until the login environment is known.
+func (h *Host) ready(ctx context.Context) (*gate.Machine, error) {
+	select {
+	case <-h.machineDone:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if m := h.machine.Load(); m != nil {
+		return m, nil
+	}
+	return nil, errors.New("it is closing")
+}
+
+// tag begins every run id of this folder's hosts, so that what a dead host
+// left running can be told from the commands of other folders.
+func (h *Host) tag() string {
+	sum := sha256.Sum256([]byte(h.opt.State.Dir))
+	return hex.EncodeToString(sum[:4]) + "-"
+}
+
+func (h *Host) newID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return h.tag() + hex.EncodeToString(b[:])
+}
+
+// askers knows whether a question would be seen. An asker that watches the
+// questions with the operator key counts for a few seconds after its last
+// look, so that the moment between two looks is not "nobody".
+type askers struct {
+	always bool
+	seen   atomic.Int64 // unix milliseconds
+}
+
+const askerStays = 5 * time.Second
+
+func (a *askers) CanAsk() bool {
+	return a.always || time.Since(time.UnixMilli(a.seen.Load())) < askerStays
+}
+
+func (a *askers) look() { a.seen.Store(time.Now().UnixMilli()) }
+
+// events writes what happens to the log.
+type events struct{ log *slog.Logger }
+
+func (e events) Event(ev approval.Event) {
+	attrs := []any{"run", ev.RunID, "agent", ev.AgentID}
+	if ev.Reason != "" {
+		attrs = append(attrs, "reason", ev.Reason)
+	}
+	if ev.ExitCode != nil {
+		attrs = append(attrs, "code", *ev.ExitCode)
+	}
+	e.log.Info("exec."+string(ev.Kind), attrs...)
+}

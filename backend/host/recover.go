@@ -1,0 +1,51 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/runner"
+)
+
+// recoverLimit bounds the look for what an earlier host left behind.
+const recoverLimit = 30 * time.Second
+
+// recover ends what a host that died left running, and closes its rows:
+// questions that waited were denied by its death, commands ended with it.
+func (h *Host) recover() error {
+	ctx, cancel := context.WithTimeout(context.Background(), recoverLimit)
+	defer cancel()
+	rows, err := h.history.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot read what an earlier host left: %w", err)
+	}
+	var groups []runner.Process
+	for _, row := range rows {
+		if row.PGID != 0 {
+			groups = append(groups, runner.Process{PID: row.PGID, PGID: row.PGID, Started: row.PStarted})
+		}
+	}
+	ended, err := h.runner.EndLeftovers(ctx, h.tag(), groups)
+	if err != nil {
+		return fmt.Errorf("cannot end what an earlier host left running: %w", err)
+	}
+	for _, name := range ended {
+		h.log.Warn("ended a command that an earlier host left running", "program", name)
+	}
+	for _, row := range rows {
+		row.Ended = time.Now()
+		if row.State == history.Waiting {
+			row.State, row.Verdict, row.Reason = history.Denied, approval.VerdictDeny, approval.ReasonApprovalCancelled
+			row.Sentence = "app ended"
+		} else {
+			row.State, row.Error = history.Done, "app ended"
+		}
+		if err := h.history.Put(row); err != nil {
+			return fmt.Errorf("cannot close the row of a run that an earlier host left: %w", err)
+		}
+	}
+	return nil
+}
