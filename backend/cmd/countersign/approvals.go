@@ -1,0 +1,244 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+type approvalsCommands struct {
+	Get     approvalsGet     `cmd:"" help:"Print the policy file, without the token."`
+	List    approvalsList    `cmd:"" help:"List the entries."`
+	Add     approvalsAdd     `cmd:"" help:"Add an entry, or a rule to the denylist."`
+	Remove  approvalsRemove  `cmd:"" help:"Remove an entry by its id or pattern."`
+	Pending approvalsPending `cmd:"" help:"List the waiting questions."`
+	Approve approvalsApprove `cmd:"" help:"Allow a waiting question."`
+	Deny    approvalsDeny    `cmd:"" help:"Deny a waiting question."`
+}
+
+type approvalsGet struct{}
+
+func (approvalsGet) Run(p *program) error {
+	doc, err := p.document()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(p.state.Approvals())
+	if err != nil {
+		return err
+	}
+	doc.Socket.Token = ""
+	shown, err := doc.Encode()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	return p.print(map[string]any{
+		"path": p.state.Approvals(), "exists": true, "hash": hex.EncodeToString(sum[:]), "file": json.RawMessage(shown),
+	}, func(w io.Writer) { fmt.Fprint(w, string(shown)) })
+}
+
+type approvalsList struct {
+	Agent string `help:"Only this agent." placeholder:"ID"`
+}
+
+func (c approvalsList) Run(p *program) error {
+	doc, err := p.document()
+	if err != nil {
+		return err
+	}
+	list := map[string][]approval.Entry{}
+	for _, id := range slices.Sorted(maps.Keys(doc.Agents)) {
+		if c.Agent != "" && c.Agent != id {
+			continue
+		}
+		for _, e := range doc.Agents[id].Allowlist {
+			list[id] = append(list[id], e.Entry)
+		}
+	}
+	return p.print(list, func(w io.Writer) {
+		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+		for _, id := range slices.Sorted(maps.Keys(list)) {
+			for _, e := range list[id] {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", display.Escape(id), display.Escape(e.Pattern), display.Escape(narrowing(e)), e.ID)
+			}
+		}
+		t.Flush()
+	})
+}
+
+// narrowing says what narrows an entry, in one line.
+func narrowing(e approval.Entry) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if len(e.Args) > 0 {
+		add("args %s", strings.Join(e.Args, " "))
+	}
+	if e.ArgsExact {
+		add("no further arguments")
+	}
+	if e.ArgPattern != "" {
+		add("arguments match %s", e.ArgPattern)
+	}
+	if e.Cwd != "" {
+		add("in %s", e.Cwd)
+	}
+	if e.SessionKey != "" {
+		add("session %s", e.SessionKey)
+	}
+	if e.ExpiresAt != 0 {
+		add("until %s", time.UnixMilli(e.ExpiresAt).Format(time.DateTime))
+	}
+	if e.UsesLeft != nil {
+		add("%d uses left", *e.UsesLeft)
+	}
+	if e.Disabled {
+		add("disabled")
+	}
+	return strings.Join(parts, ", ")
+}
+
+type approvalsAdd struct {
+	Agent   string        `help:"Agent id, or * for all." default:"*" placeholder:"ID"`
+	Cwd     string        `help:"Only in this folder or below." placeholder:"PATTERN"`
+	Args    []string      `help:"Leading arguments that must be equal; * matches one." placeholder:"WORD"`
+	Exact   bool          `help:"No further arguments."`
+	For     time.Duration `help:"End after this time." placeholder:"D"`
+	Uses    int           `help:"End after so many uses." placeholder:"N"`
+	Note    string        `help:"A note for people." placeholder:"TEXT"`
+	Deny    bool          `help:"Add a rule to the denylist instead."`
+	Pattern string        `arg:"" help:"Path pattern, such as /usr/bin/git or ~/bin/*."`
+}
+
+func (c approvalsAdd) Run(p *program) error {
+	if c.For < 0 || c.Uses < 0 {
+		return exit{exitUsage, "--for and --uses must be positive"}
+	}
+	params := map[string]any{"agentId": c.Agent}
+	edit := func(d *store.Document) error {
+		d.Deny(c.Agent, approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note})
+		return nil
+	}
+	if c.Deny {
+		params["deny"] = approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note}
+	} else {
+		e := approval.Entry{
+			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact, Note: c.Note, AddedBy: "command line",
+		}
+		if c.For > 0 {
+			e.ExpiresAt = time.Now().Add(c.For).UnixMilli()
+		}
+		if c.Uses > 0 {
+			e.UsesLeft = &c.Uses
+		}
+		params["entry"] = e
+		edit = func(d *store.Document) error {
+			d.Add(c.Agent, e)
+			return nil
+		}
+	}
+	return p.change("entries.add", params, edit)
+}
+
+// change edits the policy through the host, or in the file where no host
+// runs.
+func (p *program) change(method string, params map[string]any, edit func(*store.Document) error) error {
+	err := p.operate(method, params, nil)
+	if !errors.Is(err, errNoHost) {
+		return err
+	}
+	s, err := store.Open(store.Options{State: p.state, Home: p.home})
+	if err != nil {
+		return err
+	}
+	_, err = s.Update("", edit)
+	return errors.Join(err, s.Close())
+}
+
+type approvalsRemove struct {
+	Agent string `help:"Agent id, or * for all." default:"*" placeholder:"ID"`
+	Which string `arg:"" help:"Id or pattern."`
+}
+
+func (c approvalsRemove) Run(p *program) error {
+	return p.change("entries.remove", map[string]any{"agentId": c.Agent, "which": c.Which}, func(d *store.Document) error {
+		if len(d.Remove(c.Agent, c.Which)) == 0 {
+			return fmt.Errorf("no entry %s for agent %s: see `countersign approvals list`", c.Which, c.Agent)
+		}
+		return nil
+	})
+}
+
+type approvalsPending struct{}
+
+func (approvalsPending) Run(p *program) error {
+	var list []approval.Prompt
+	if err := p.read("pending.list", nil, &list); err != nil {
+		return err
+	}
+	return p.print(list, func(w io.Writer) {
+		now := time.Now()
+		for _, q := range list {
+			left := max(0, time.UnixMilli(q.Expires).Sub(now).Round(time.Second))
+			state := left.String() + " left"
+			if q.CallerGone {
+				state = "the agent stopped waiting"
+			}
+			fmt.Fprintf(w, "%s  %s  %s  %s\n", q.ID, display.Escape(q.AgentID), state, display.Escape(q.Plan.Text))
+		}
+	})
+}
+
+type approvalsApprove struct {
+	Always bool   `help:"Allow it always: save the entry that the question shows."`
+	ID     string `arg:"" help:"Id of the question, or its beginning."`
+}
+
+func (c approvalsApprove) Run(p *program) error {
+	d := approval.AllowOnce
+	if c.Always {
+		d = approval.AllowAlways
+	}
+	return p.answer(c.ID, d, "")
+}
+
+type approvalsDeny struct {
+	Note string `help:"What the agent should know." placeholder:"TEXT"`
+	ID   string `arg:"" help:"Id of the question, or its beginning."`
+}
+
+func (c approvalsDeny) Run(p *program) error { return p.answer(c.ID, approval.DecisionDeny, c.Note) }
+
+// answer answers the one question whose id begins so.
+func (p *program) answer(id string, d approval.Decision, note string) error {
+	var list []approval.Prompt
+	if err := p.read("pending.list", nil, &list); err != nil {
+		return err
+	}
+	var found []string
+	for _, q := range list {
+		if strings.HasPrefix(q.ID, id) {
+			found = append(found, q.ID)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return fmt.Errorf("no question %s is waiting: see `countersign approvals pending`", id)
+	case len(found) > 1:
+		return fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
+	}
+	return p.operate("pending.answer", map[string]string{"id": found[0], "decision": string(d), "note": note}, nil)
+}

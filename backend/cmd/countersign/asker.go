@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+// asker shows waiting questions in a terminal, one at a time, and sends what
+// is typed. It is a client of the socket like any other: with several
+// terminals the first answer wins.
+type asker struct {
+	*program
+	client  *ipc.Client
+	key     []byte
+	typed   chan line
+	changes chan []approval.Prompt
+}
+
+// line is one line that was typed, and when.
+type line struct {
+	text string
+	at   time.Time
+}
+
+// guard is how long after a question appears typed lines do not count: they
+// were meant for something else.
+const guard = 500 * time.Millisecond
+
+// askInTerminal asks until the program is told to end or the terminal closes.
+func (p *program) askInTerminal() error {
+	client, _, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	key, err := host.ReadOperatorKey(p.state.OperatorKey())
+	if err != nil {
+		return err
+	}
+	a := &asker{program: p, client: client, key: key, typed: make(chan line), changes: make(chan []approval.Prompt)}
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	watched := make(chan error, 1)
+	go func() { watched <- a.watch(ctx) }()
+	go a.read() // ends with the program: a read from a terminal cannot be called off
+	err = a.loop(ctx, watched)
+	cancel()
+	return err
+}
+
+// watch passes on every change of the waiting questions.
+func (a *asker) watch(ctx context.Context) error {
+	var w host.Watch
+	for {
+		if err := a.client.Call(ctx, a.key, "pending.watch", map[string]uint64{"cursor": w.Cursor}, &w); err != nil {
+			return err
+		}
+		select {
+		case a.changes <- w.Waiting:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (a *asker) read() {
+	scanner := bufio.NewScanner(a.stdin)
+	for scanner.Scan() {
+		a.typed <- line{strings.TrimSpace(scanner.Text()), time.Now()}
+	}
+	close(a.typed)
+}
+
+// loop shows the oldest question and takes its answer.
+func (a *asker) loop(ctx context.Context, watched <-chan error) error {
+	var shown approval.Prompt
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-watched:
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("the host cannot be reached any more: %w", err)
+		case waiting := <-a.changes:
+			next := first(waiting)
+			if shown.ID != "" && !contains(waiting, shown.ID) {
+				fmt.Fprintln(a.stderr, "— answered elsewhere, or over.")
+				shown = approval.Prompt{}
+			}
+			if shown.ID == "" && next.ID != "" {
+				shown, since = next, time.Now()
+				writePrompt(a.stderr, shown, len(waiting), since)
+			}
+		case typed, open := <-a.typed:
+			switch {
+			case !open:
+				return errors.New("the terminal was closed: questions are not shown any more")
+			case shown.ID == "":
+			case typed.at.Sub(since) < guard:
+				fmt.Fprint(a.stderr, "(typed too early to be meant for this) > ")
+			case a.answer(ctx, shown, typed.text):
+				shown = approval.Prompt{}
+			}
+		}
+	}
+}
+
+// answer sends what was typed; it reports false when it was no answer.
+func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool {
+	var d approval.Decision
+	word, note, _ := strings.Cut(text, " ")
+	switch strings.ToLower(word) {
+	case "", "d", "deny", "n", "no":
+		d = approval.DecisionDeny
+	case "o", "once", "y", "yes":
+		d = approval.AllowOnce
+	case "a", "always":
+		d = approval.AllowAlways
+	}
+	offered := false
+	for _, choice := range p.Judgement.Choices {
+		offered = offered || choice == d
+	}
+	if !offered {
+		fmt.Fprintf(a.stderr, "Type %s > ", choiceKeys(p))
+		return false
+	}
+	params := map[string]string{"id": p.ID, "decision": string(d), "by": "terminal", "note": strings.TrimSpace(note)}
+	if err := a.client.Call(ctx, a.key, "pending.answer", params, nil); err != nil {
+		fmt.Fprintln(a.stderr, "—", plain(err))
+		return true
+	}
+	fmt.Fprintln(a.stderr, "— "+string(d)+".")
+	return true
+}
+
+// first returns the oldest question whose caller still waits.
+func first(waiting []approval.Prompt) approval.Prompt {
+	for _, p := range waiting {
+		if !p.CallerGone {
+			return p
+		}
+	}
+	return approval.Prompt{}
+}
+
+func contains(waiting []approval.Prompt, id string) bool {
+	for _, p := range waiting {
+		if p.ID == id && !p.CallerGone {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// errNoHost says that nobody listens on the socket.
+var errNoHost = exit{exitNoHost, "no host is running here: start one with `countersign host run`"}
+
+// document reads the policy file as it is on disk.
+func (p *program) document() (*store.Document, error) {
+	text, err := os.ReadFile(p.state.Approvals())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no policy in %s yet: `countersign host run` makes one", p.state.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Parse(p.state.Approvals(), text, p.home)
+}
+
+// dial connects to the host of the state folder.
+func (p *program) dial() (*ipc.Client, *store.Document, error) {
+	doc, err := p.document()
+	if err != nil {
+		return nil, nil, err
+	}
+	socket := paths.Expand(doc.Socket.Path, p.home)
+	if socket == "" {
+		socket = p.state.Socket()
+	}
+	client, err := ipc.Dial(socket)
+	if nobody(err) {
+		return nil, doc, errNoHost
+	}
+	return client, doc, err
+}
+
+// nobody reports whether an error says that there is no socket, or nobody
+// behind it.
+func nobody(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed)
+}
+
+// read calls a reading method with the request token.
+func (p *program) read(method string, params, out any) error {
+	client, doc, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return plain(client.Call(p.ctx, []byte(doc.Socket.Token), method, params, out))
+}
+
+// operate calls a method with the operator key.
+func (p *program) operate(method string, params, out any) error {
+	client, _, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	key, err := host.ReadOperatorKey(p.state.OperatorKey())
+	if err != nil {
+		return err
+	}
+	return plain(client.Call(p.ctx, key, method, params, out))
+}
+
+// plain takes the code of the wire out of a refusal: people read the sentence.
+func plain(err error) error {
+	var refused *ipc.Error
+	if errors.As(err, &refused) {
+		return errors.New(refused.Message)
+	}
+	return err
+}
+
+// print writes a value as JSON if that was asked for, else as text.
+func (p *program) print(value any, text func(io.Writer)) error {
+	if !p.json {
+		text(p.stdout)
+		return nil
+	}
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
+}

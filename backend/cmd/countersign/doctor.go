@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+type doctorCommand struct {
+	Takeover bool `help:"End a host of this folder that hangs, so that a new one can start."`
+}
+
+// check is one thing that doctor looked at.
+type check struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Say  string `json:"say"` // what was seen, and what to do if it is not right
+}
+
+// takeoverTime is how long a hung host gets to end.
+const takeoverTime = 10 * time.Second
+
+func (c doctorCommand) Run(p *program) error {
+	if c.Takeover {
+		ctx, cancel := context.WithTimeout(p.ctx, takeoverTime)
+		defer cancel()
+		if err := ipc.Takeover(ctx, p.state.Lock()); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stderr, "The host was ended. Start a new one with `countersign host run`.")
+		return nil
+	}
+	checks := p.checks()
+	bad := 0
+	for _, one := range checks {
+		if !one.OK {
+			bad++
+		}
+	}
+	err := p.print(checks, func(w io.Writer) {
+		for _, one := range checks {
+			mark := "ok "
+			if !one.OK {
+				mark = "BAD"
+			}
+			fmt.Fprintf(w, "%s %-12s %s\n", mark, one.What, display.Escape(one.Say))
+		}
+	})
+	if err == nil && bad > 0 {
+		return exit{exitError, ""}
+	}
+	return err
+}
+
+func (p *program) checks() []check {
+	list := []check{
+		p.checkMode("folder", p.state.Dir, 0o700),
+		p.checkMode("policy file", p.state.Approvals(), 0o600),
+		p.checkPolicy(),
+		p.checkMode("operator key", p.state.OperatorKey(), 0o600),
+	}
+	if p.state.Beside {
+		list = append(list, check{"openclaw", true, "keeps its own store in the folder above, so our files are in " + p.state.Dir})
+	}
+	return append(list, p.checkHost()...)
+}
+
+func (p *program) checkMode(what, path string, want os.FileMode) check {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return check{what, false, path + " is not there: `countersign host run` makes it"}
+	case err != nil:
+		return check{what, false, err.Error()}
+	case info.Mode()&os.ModeSymlink != 0:
+		return check{what, false, path + " is a link: put the real thing there"}
+	case info.Mode().Perm() != want:
+		return check{what, false, fmt.Sprintf("%s has mode %04o: chmod %04o it", path, info.Mode().Perm(), want)}
+	}
+	return check{what, true, path}
+}
+
+func (p *program) checkPolicy() check {
+	doc, err := p.document()
+	if err != nil {
+		return check{"policy", false, err.Error() + "; everything is denied until it is mended"}
+	}
+	if doc.Socket.Token == "" {
+		return check{"policy", false, "it has no token yet: `countersign host run` adds one"}
+	}
+	return check{"policy", true, "it can be read"}
+}
+
+func (p *program) checkHost() []check {
+	var s host.Status
+	ctx, cancel := context.WithTimeout(p.ctx, takeoverTime)
+	defer cancel()
+	asking := *p
+	asking.ctx = ctx
+	err := asking.read("status", nil, &s)
+	switch {
+	case errors.Is(err, errNoHost):
+		return []check{{"host", false, errNoHost.text}}
+	case errors.Is(err, context.DeadlineExceeded):
+		return []check{{"host", false, "it does not answer: end it with `countersign doctor --takeover`"}}
+	case err != nil:
+		return []check{{"host", false, err.Error()}}
+	}
+	list := []check{{"host", true, fmt.Sprintf("process %d, version %s, %d waiting, %d running", s.PID, s.Version, s.Waiting, s.Running)}}
+	if s.History != "" {
+		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
+	}
+	if len(s.Held) > 0 {
+		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+type hostCommands struct {
+	Run hostRunCommand `cmd:"" help:"Run the exec host, without a window."`
+}
+
+type hostRunCommand struct {
+	Ask            string `help:"Who answers questions: terminal (this one), command-line (they wait for \"countersign approvals approve\"), nobody (askFallback holds). Default: terminal where there is one, else nobody." enum:"auto,terminal,command-line,nobody" default:"auto"`
+	TrustFileEdits bool   `help:"Take edits of exec-approvals.json that loosen the policy without asking."`
+}
+
+func (c *hostRunCommand) Run(p *program) error {
+	terminal := foreground(p.stdin)
+	switch {
+	case c.Ask == "auto" && terminal:
+		c.Ask = "terminal"
+	case c.Ask == "auto":
+		c.Ask = "nobody"
+	case c.Ask == "terminal" && !terminal:
+		return errors.New("cannot ask in the terminal: standard input is none, or this runs in the background; use --ask=command-line or --ask=nobody")
+	}
+	// Commands must have no terminal that they could type into.
+	if err := detach(); err != nil {
+		return fmt.Errorf("cannot let go of the terminal: %w", err)
+	}
+	name, shell := person()
+	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: logLevel(c.Ask)}))
+	h, err := host.Start(host.Options{
+		State: p.state, Home: p.home, User: name, Shell: shell, Environ: os.Environ(),
+		TrustFileEdits: c.TrustFileEdits, WaitForAnswers: c.Ask == "command-line", Version: version, Log: log,
+	})
+	switch {
+	case errors.Is(err, ipc.ErrLive) && c.Ask == "terminal":
+		fmt.Fprintf(p.stderr, "A host is already running in %s. Its questions are shown here too.\n", p.state.Dir)
+		return p.askInTerminal()
+	case err != nil:
+		return err
+	}
+	defer h.Close()
+	p.greet(h, c.Ask)
+	if c.Ask == "terminal" {
+		return p.askInTerminal()
+	}
+	<-p.ctx.Done()
+	return nil
+}
+
+// logLevel keeps the log out of the way of questions in the same terminal.
+func logLevel(ask string) slog.Level {
+	if ask == "terminal" {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
+
+// greet says what runs now and how to send it a request.
+func (p *program) greet(h *host.Host, ask string) {
+	fmt.Fprintf(p.stderr, "Countersign listens on %s.\n", h.SocketPath())
+	switch ask {
+	case "terminal":
+		fmt.Fprintf(p.stderr, "Questions come here. Send a request from another terminal:\n\n    countersign --state-dir %s run -- uname -a\n\n", p.state.Dir)
+	case "nobody":
+		fmt.Fprintln(p.stderr, "Nobody can be asked here: where asking is due, askFallback holds.")
+	}
+	if h.Defaults().Security == approval.SecurityDeny {
+		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    countersign --state-dir %s policy set security allowlist\n\n", p.state.Dir)
+	}
+	if held := h.Held(); held != nil {
+		fmt.Fprintln(p.stderr, "An edit of the policy file waits for your yes, because it would loosen the policy:")
+		for _, s := range held.Loosens {
+			fmt.Fprintln(p.stderr, "  -", s)
+		}
+		fmt.Fprintln(p.stderr, "Run `countersign policy accept` or `countersign policy reject`.")
+	}
+}

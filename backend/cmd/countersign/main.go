@@ -1,0 +1,140 @@
+// Command countersign is the headless exec host and the command line of
+// Countersign. It parses words, calls the host over its socket (or the policy
+// store where no host runs) and prints what comes back; it judges nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"os/user"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/paths"
+)
+
+// version is set by the linker for releases.
+var version = "dev"
+
+// Exit codes beside those of the command that was run. 124 and 126 are those
+// that timeout(1) and shells use for the same.
+const (
+	exitError    = 1
+	exitUsage    = 2
+	exitTimedOut = 124
+	exitNoHost   = 125
+	exitDenied   = 126
+)
+
+// commands is the whole command line.
+type commands struct {
+	StateDir string `help:"State folder (default: $COUNTERSIGN_STATE_DIR, $OPENCLAW_STATE_DIR, ~/.openclaw)." placeholder:"DIR" name:"state-dir"`
+	JSON     bool   `help:"Print JSON." name:"json"`
+
+	Host      hostCommands      `cmd:"" help:"The exec host."`
+	Run       runCommand        `cmd:"" help:"Run a command as an agent would: judged, asked, run by the host."`
+	Approvals approvalsCommands `cmd:"" help:"Entries of the policy, and waiting questions."`
+	Policy    policyCommands    `cmd:"" help:"What holds for an agent, and why."`
+	Running   runningCommands   `cmd:"" help:"Commands that run now."`
+	History   historyCommands   `cmd:"" help:"What was asked and what came of it."`
+	Doctor    doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
+	Version   versionCommand    `cmd:"" help:"Print the version."`
+}
+
+// program is what every command needs: where things are, and where to print.
+type program struct {
+	ctx    context.Context
+	state  paths.State
+	home   string
+	json   bool
+	stdin  *os.File
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// exit is an error with the code to end with; text is printed if not empty.
+type exit struct {
+	code int
+	text string
+}
+
+func (e exit) Error() string { return e.text }
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("countersign"),
+		kong.Description("Asks a person before an agent's command runs."),
+		kong.UsageOnError(), kong.ShortUsageOnError(),
+		kong.Exit(func(code int) { panic(helpShown(code)) }))
+	if err != nil {
+		panic(err)
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case helpShown:
+			code = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "countersign:", err)
+		return exitUsage
+	}
+	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	if p.home, err = paths.Home(os.Getenv); err == nil {
+		p.state, err = paths.Find(c.StateDir, os.Getenv)
+	}
+	if err == nil {
+		err = parsed.Run(p)
+	}
+	return p.end(err)
+}
+
+// helpShown ends the program after kong printed its help.
+type helpShown int
+
+// end prints an error and returns the exit code for it.
+func (p *program) end(err error) int {
+	if err == nil {
+		return 0
+	}
+	var e exit
+	if !errors.As(err, &e) {
+		e = exit{exitError, err.Error()}
+	}
+	if e.text != "" {
+		fmt.Fprintln(p.stderr, "countersign: "+display.Escape(e.text))
+	}
+	return e.code
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(p *program) error {
+	return p.print(map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "countersign", version) })
+}
+
+// person returns the name and the login shell of who runs this.
+func person() (name, shell string) {
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if shell = os.Getenv("SHELL"); shell == "" {
+		shell = "/bin/sh"
+	}
+	return name, shell
+}

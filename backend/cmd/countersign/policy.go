@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+type policyCommands struct {
+	Show    policyShow    `cmd:"" help:"What holds for an agent, and where each value comes from."`
+	Set     policySet     `cmd:"" help:"Set security, ask, askFallback or autoAllowSkills."`
+	Explain policyExplain `cmd:"" help:"Judge a command without running it."`
+	Accept  policyAccept  `cmd:"" help:"Accept an edit of the policy file that waits."`
+	Reject  policyReject  `cmd:"" help:"Take an edit of the policy file back."`
+}
+
+type policyShow struct {
+	Agent string `help:"Agent id." default:"main" placeholder:"ID"`
+}
+
+func (c policyShow) Run(p *program) error {
+	var got host.Policy
+	err := p.read("policy.get", map[string]string{"agentId": c.Agent}, &got)
+	if errors.Is(err, errNoHost) {
+		got, err = p.policyFromFile(c.Agent)
+	}
+	if err != nil {
+		return err
+	}
+	return p.print(got, func(w io.Writer) {
+		row := func(name, value string) {
+			fmt.Fprintf(w, "%-12s %-10s from %s\n", name, value, cmp.Or(got.Policy.Origins[name], "built in"))
+		}
+		row("security", string(got.Policy.Security))
+		row("ask", string(got.Policy.Ask))
+		row("askFallback", string(got.Policy.AskFallback))
+		fmt.Fprintf(w, "%-12s %d\n%-12s %d\n", "entries", len(got.Policy.Allowlist), "deny rules", len(got.Policy.Denylist))
+		if got.Broken != "" {
+			fmt.Fprintln(w, "The file is broken, so everything is denied:", display.Escape(got.Broken))
+		}
+		for _, s := range got.Held {
+			fmt.Fprintln(w, "Waits for `countersign policy accept`:", display.Escape(s))
+		}
+	})
+}
+
+// policyFromFile resolves the policy where no host runs.
+func (p *program) policyFromFile(agent string) (host.Policy, error) {
+	s, err := store.Open(store.Options{State: p.state, Home: p.home})
+	if err != nil {
+		return host.Policy{}, err
+	}
+	defer s.Close()
+	snap := s.Snapshot()
+	got := host.Policy{Hash: snap.Hash, Policy: snap.Policy(agent)}
+	if snap.Broken != nil {
+		got.Broken = snap.Broken.Error()
+	}
+	if snap.Held != nil {
+		got.Held = snap.Held.Loosens
+	}
+	return got, nil
+}
+
+type policySet struct {
+	Agent string `help:"Agent id, or * for all; without it the defaults are set." placeholder:"ID"`
+	Field string `arg:"" enum:"security,ask,askFallback,autoAllowSkills" help:"security, ask, askFallback or autoAllowSkills."`
+	Value string `arg:"" help:"The value; an empty one lets the next layer decide."`
+}
+
+func (c policySet) Run(p *program) error {
+	return p.change("policy.set", map[string]any{"agentId": c.Agent, "field": c.Field, "value": c.Value}, func(d *store.Document) error {
+		return d.Set(c.Agent, c.Field, c.Value)
+	})
+}
+
+type policyExplain struct {
+	Agent   string   `help:"Agent id." default:"main" placeholder:"ID"`
+	Cwd     string   `help:"Working directory (default: this one)." placeholder:"DIR"`
+	Command []string `arg:"" passthrough:"" help:"The command and its words."`
+}
+
+func (c policyExplain) Run(p *program) error {
+	req, err := (&runCommand{Cwd: c.Cwd, Command: c.Command}).request()
+	if err != nil {
+		return exit{exitUsage, err.Error()}
+	}
+	var got host.Explanation
+	if err := p.read("explain", map[string]any{"command": req.Command, "cwd": req.Cwd, "agentId": c.Agent}, &got); err != nil {
+		return err
+	}
+	return p.print(got, func(w io.Writer) {
+		fmt.Fprintf(w, "%s", got.Judgement.Verdict)
+		if got.Judgement.Reason != "" {
+			fmt.Fprintf(w, ": %s (%s)", display.Escape(got.Judgement.Sentence), got.Judgement.Reason)
+		}
+		fmt.Fprintln(w)
+		writeSegments(w, got.Plan, got.Judgement)
+	})
+}
+
+type policyAccept struct{}
+
+func (policyAccept) Run(p *program) error {
+	var s host.Status
+	if err := p.read("status", nil, &s); err != nil {
+		return err
+	}
+	if s.HeldHash == "" {
+		return errors.New("no edit of the policy file waits")
+	}
+	for _, what := range s.Held {
+		fmt.Fprintln(p.stderr, "accepting:", display.Escape(what))
+	}
+	return p.operate("policy.accept", map[string]string{"hash": s.HeldHash}, nil)
+}
+
+type policyReject struct{}
+
+func (policyReject) Run(p *program) error { return p.operate("policy.reject", nil, nil) }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+type runCommand struct {
+	Cwd     string        `help:"Working directory (default: this one)." placeholder:"DIR"`
+	Agent   string        `help:"Agent id." placeholder:"ID"`
+	Session string        `help:"Session key." placeholder:"KEY"`
+	Env     []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
+	Timeout time.Duration `help:"End the command after this time." placeholder:"D"`
+	Wait    time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
+	Command []string      `arg:"" passthrough:"" help:"The command and its words."`
+}
+
+func (c *runCommand) Run(p *program) error {
+	req, err := c.request()
+	if err != nil {
+		return exit{exitUsage, err.Error()}
+	}
+	client, doc, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	answer, err := client.Exec(p.ctx, doc.Socket.Token, ipc.Exec{Request: req})
+	var refused *ipc.Error
+	switch {
+	case errors.As(err, &refused):
+		if p.json {
+			_ = p.print(map[string]any{"ok": false, "error": refused}, nil)
+			return exit{exitDenied, ""}
+		}
+		return exit{exitDenied, refused.Message}
+	case errors.Is(err, context.Canceled):
+		return exit{130, "stopped"}
+	case err != nil:
+		return err
+	}
+	return p.passOn(answer)
+}
+
+// request makes the request from the flags.
+func (c *runCommand) request() (approval.Request, error) {
+	words := c.Command
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return approval.Request{}, errors.New("there is no command: put it after --")
+	}
+	if c.Timeout < 0 || c.Wait < 0 {
+		return approval.Request{}, errors.New("--timeout and --wait must be positive")
+	}
+	env := map[string]string{}
+	for _, kv := range c.Env {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok {
+			return approval.Request{}, fmt.Errorf("--env needs NAME=VALUE, not %q", kv)
+		}
+		env[name] = value
+	}
+	dir := c.Cwd
+	if dir == "" {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return approval.Request{}, err
+	}
+	return approval.Request{
+		Command: words, Cwd: dir, Env: env, Timeout: c.Timeout, AgentID: c.Agent, SessionKey: c.Session,
+		// A host ends a question a second before its caller's deadline.
+		Deadline: time.Now().Add(c.Wait + time.Second),
+	}, nil
+}
+
+// passOn gives the command's output and exit code to our caller.
+func (p *program) passOn(a ipc.ExecAnswer) error {
+	if p.json {
+		if err := p.print(map[string]any{
+			"ok": true, "exitCode": a.ExitCode, "timedOut": a.TimedOut, "success": a.Success,
+			"stdout": a.Stdout, "stderr": a.Stderr, "error": a.Error,
+		}, nil); err != nil {
+			return err
+		}
+	} else {
+		_, _ = io.WriteString(os.Stdout, a.Stdout)
+		_, _ = io.WriteString(os.Stderr, a.Stderr)
+	}
+	switch {
+	case a.TimedOut:
+		return exit{exitTimedOut, a.Error}
+	case a.ExitCode != nil && *a.ExitCode != 0:
+		return exit{*a.ExitCode, a.Error}
+	case a.ExitCode == nil || a.Error != "":
+		return exit{exitError, a.Error}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// writePrompt shows one question: who asks, what would run, where, what
+// changes in the environment, and why it is asked. Nothing is cut.
+func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
+	esc := display.Escape
+	fmt.Fprintf(w, "\n%s wants to run", esc(cmp.Or(p.AgentID, "An agent without a name")))
+	if p.Count > 1 {
+		fmt.Fprintf(w, " (×%d)", p.Count)
+	}
+	fmt.Fprintf(w, ":\n\n    %s\n\n", esc(p.Plan.Text))
+	if p.Plan.Outer != nil {
+		fmt.Fprintf(w, "  shell    %s\n", esc(p.Plan.Outer.File.Path))
+	}
+	writeSegments(w, p.Plan, p.Judgement)
+	fmt.Fprintf(w, "  folder   %s\n", esc(p.Plan.Cwd.Path))
+	for _, e := range p.Env {
+		fmt.Fprintf(w, "  sets     %s\n", envLine(e))
+	}
+	fmt.Fprintf(w, "  because  %s (%s)\n", esc(p.Judgement.Sentence), p.Judgement.Reason)
+	fmt.Fprintf(w, "  asked by %s, process %d", esc(cmp.Or(p.Peer.Exe, "an unknown program")), p.Peer.PID)
+	if p.SessionKey != "" {
+		fmt.Fprintf(w, ", session %s", esc(p.SessionKey))
+	}
+	fmt.Fprintln(w)
+	if p.Who == approval.Theirs {
+		fmt.Fprintln(w, "  The caller runs this itself, not Countersign.")
+	}
+	if said := claims(p.Claim); said != "" {
+		fmt.Fprintf(w, "  says the caller: %s\n", esc(said))
+	}
+	left := time.UnixMilli(p.Expires).Sub(now).Round(time.Second)
+	fmt.Fprintf(w, "  %s left, %d waiting\n", max(left, 0), waiting)
+	for _, e := range p.Judgement.Writes {
+		fmt.Fprintf(w, "  always would save: %s\n", esc(e.Pattern))
+	}
+	fmt.Fprintf(w, "%s > ", choiceKeys(p))
+}
+
+func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
+	for i, s := range plan.Segments {
+		leads := "nothing that was found"
+		switch {
+		case s.Program != nil:
+			leads = s.Program.File.Path
+		case s.Builtin != "":
+			leads = "done without a program"
+		}
+		fmt.Fprintf(w, "  %-8s %s → %s", "runs", display.Escape(strings.Join(s.Argv, " ")), display.Escape(leads))
+		if i < len(j.Segments) {
+			v := j.Segments[i]
+			fmt.Fprintf(w, " [%s", v.Verdict)
+			if v.Reason != "" {
+				fmt.Fprintf(w, ": %s", display.Escape(v.Sentence))
+			} else if v.Entry != "" {
+				fmt.Fprintf(w, ": %s", display.Escape(v.Entry))
+			}
+			fmt.Fprint(w, "]")
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func envLine(e approval.EnvChange) string {
+	value := display.Escape(e.Value)
+	if e.Secret {
+		value = "(hidden)"
+	}
+	line := display.Escape(e.Name) + "=" + value
+	if e.Was && !e.Secret {
+		line += " (was " + display.Escape(e.Old) + ")"
+	}
+	return line
+}
+
+func claims(c approval.Claim) string {
+	var said []string
+	for _, s := range []struct{ name, value string }{
+		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
+		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
+	} {
+		if s.value != "" {
+			said = append(said, s.name+"="+s.value)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// choiceKeys lists what can be typed. Deny is what an empty line means.
+func choiceKeys(p approval.Prompt) string {
+	keys := []string{"[d]eny (or just Enter)"}
+	for _, c := range p.Judgement.Choices {
+		switch c {
+		case approval.AllowOnce:
+			keys = append(keys, "[o]nce")
+		case approval.AllowAlways:
+			keys = append(keys, "[a]lways")
+		}
+	}
+	return strings.Join(keys, "  ")
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// foreground reports whether a file is this program's terminal and the
+// program may read from it.
+func foreground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// detach lets go of the controlling terminal, so that no command started
+// from here has one: a program with a terminal can type into it.
+func detach() error {
+	tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {
+		return nil // there is none
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(tty)
+	return unix.IoctlSetInt(tty, unix.TIOCNOTTY, 0)
+}
