@@ -1,0 +1,21 @@
+#!/bin/sh
+# What is checked beside the tests: formatting, vet, modules, and that no
+# address or machine path got into the tree.
+set -eu
+fail=0
+
+unformatted=$(gofmt -l backend build)
+if [ -n "$unformatted" ]; then
+	echo "not formatted: $unformatted" >&2
+	fail=1
+fi
+
+go vet ./... || fail=1
+go mod verify || fail=1
+CGO_ENABLED=0 go build ./... || fail=1
+
+if git grep -nIE '(/root/|/work/|proxy\.golang|registry\.npmjs|deb\.debian)' -- . ':!build/check.sh' >&2; then
+	echo "a machine's path or a registry's address is in the tree" >&2
+	fail=1
+fi
+exit $fail
