@@ -51,8 +51,8 @@ type Answer struct {
 type Result struct {
 	// Denied is set when the command was not run, or was ended by a denial.
 	Denied *Denial
-	// ExitCode is nil when no program ended by itself: nothing ran, it was
-	// ended by a signal, or it could not be started.
+	// ExitCode is nil when nothing ran or a signal ended it, and 126 or 127
+	// when the program could not be started.
 	ExitCode *int
 	Signal   string
 	TimedOut bool

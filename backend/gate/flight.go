@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -257,13 +258,27 @@ func sameProgram(a, b *approval.Resolution) bool {
 	return a.Path == b.Path && a.File.Path == b.File.Path && a.File.Same(b.File) && a.InterpreterArg == b.InterpreterArg && sameProgram(a.Interpreter, b.Interpreter)
 }
 
-// key names a request for merging: same agent, text, folder, environment.
+// key names a question for merging: requests share one only if everything
+// that is shown with it is the same, down to the files that would run.
 func (f *flight) key() string {
-	parts := []string{string(f.req.Who), f.req.AgentID, f.plan.Cwd.Path, f.plan.Shell, f.plan.Text}
+	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd)}
 	parts = append(parts, f.req.Command...)
 	parts = append(parts, "", "")
 	for name, value := range sorted(f.req.Env) {
 		parts = append(parts, name, value)
 	}
+	parts = append(parts, "", identity(f.plan.Outer))
+	for _, s := range f.plan.Segments {
+		parts = append(parts, s.Dir, identity(s.Program))
+	}
 	return strings.Join(parts, "\x00")
+}
+
+// identity names a program and all that interprets it.
+func identity(res *approval.Resolution) string {
+	var b strings.Builder
+	for ; res != nil; res = res.Interpreter {
+		fmt.Fprint(&b, res.Path, res.File, res.InterpreterArg)
+	}
+	return b.String()
 }

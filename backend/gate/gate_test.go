@@ -279,6 +279,41 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// Identical requests share one question; a request for another file never
+// joins it, though its words are the same.
+func TestMerging(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo one")
+	ask := func() <-chan approval.Result {
+		done := make(chan approval.Result, 1)
+		cursor, _ := b.pending.Watch(context.Background(), 0)
+		go func() { done <- b.Run(context.Background(), b.request("tool")) }()
+		b.pending.Watch(context.Background(), cursor)
+		return done
+	}
+	first, second := ask(), ask()
+	b.script("tool", "echo two")
+	third := ask()
+	list := b.pending.List()
+	if len(list) != 2 || list[0].Count != 2 || list[1].Count != 1 {
+		t.Fatalf("%d questions: %+v", len(list), list)
+	}
+	for _, p := range list {
+		if err := b.pending.Answer(p.ID, once); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, done := range []<-chan approval.Result{first, second, third} {
+		want := "denied drifted"
+		if i == 2 {
+			want = `code 0 "two\n"`
+		}
+		if got := outcome(<-done); got != want {
+			t.Errorf("request %d: %s, want %s", i+1, got, want)
+		}
+	}
+}
+
 func TestNobodyToAsk(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "listed"})
 	b.script("tool", "echo ran")
