@@ -1,0 +1,85 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary several programs. What runs as countersign,
+// whatever it is called then, is our own program to the door.
+func TestMain(m *testing.M) {
+	// A program built with the race detector sleeps a second at its end.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
+	testscript.Main(m, map[string]func(){
+		"countersign": main,
+		"ask":         func() { os.Exit(askAs(os.Args[1:])) },
+		"code":        func() { os.Exit(code(os.Args[1:])) },
+		"attack":      func() { os.Exit(attack(os.Args[1:])) },
+		"send":        func() { os.Exit(send(os.Args[1:])) },
+	})
+}
+
+// askAs is `ask CODE words…`: it runs `countersign run words…` in a session
+// of its own, because the family of a process that asks may not operate, and
+// expects this exit code. With - for CODE it becomes countersign itself.
+func askAs(args []string) int {
+	if _, err := syscall.Setsid(); err != nil {
+		return complain("cannot leave the session:", err)
+	}
+	if _, err := strconv.Atoi(args[0]); err == nil {
+		return code(append([]string{args[0], "countersign", "run", "--wait=30s"}, args[1:]...))
+	}
+	program, err := exec.LookPath("countersign")
+	if err == nil {
+		err = syscall.Exec(program, append([]string{"countersign", "run", "--wait=30s"}, args[1:]...), os.Environ())
+	}
+	return complain("cannot become countersign:", err)
+}
+
+// code is `code CODE program words…`: it runs a program and expects this exit
+// code.
+func code(args []string) int {
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		return complain("code needs a number first:", err)
+	}
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	var ended *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
+		return complain("cannot run:", err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		return complain("exit code", got, "where", want, "was expected")
+	}
+	return 0
+}
+
+// send is `send SOCKET`: it sends what it reads and prints the answer.
+func send(args []string) int {
+	line, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return complain("send:", err)
+	}
+	text, err := foreign{args[0], ""}.say(line)
+	if err != nil {
+		return complain("send:", err)
+	}
+	fmt.Print(text)
+	return 0
+}
+
+func complain(words ...any) int {
+	fmt.Fprintln(os.Stderr, append([]any{"test helper:"}, words...)...)
+	return 1
+}
