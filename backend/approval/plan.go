@@ -66,6 +66,9 @@ type Segment struct {
 	// Via is one more than the index of the segment that starts this one (a
 	// wrapper), zero for none.
 	Via int `json:"via,omitempty"`
+	// Named tells that an unknown program names this one as its last word. It
+	// may mean anything, so it counts against the denylist only.
+	Named bool `json:"named,omitempty"`
 	// Program is what the command word leads to; nil for a builtin or when
 	// nothing was found.
 	Program *Resolution `json:"program,omitempty"`

@@ -188,7 +188,8 @@ func TestEverythingIsShown(t *testing.T) {
 		{`sudo env bash -c "sudo rm x"`, "sudo,env,bash,sudo,rm"},
 		{`tool rm x`, "tool,rm"},
 		{`tool -x /bin/sh`, "tool,/bin/sh"},
-		{`tool ls`, "tool"},
+		{`tool ls`, "tool,ls"},
+		{`env ls`, "env,ls"},
 		{`cat ls x`, "cat"},
 	}
 	a := machine()

@@ -9,9 +9,8 @@ import (
 
 // nested adds the programs that the words of a segment name, as segments of
 // their own: for a wrapper, a shell or an unknown program, what follows its
-// own name may be a command. Shells and other dangerous programs count
-// wherever they stand; others only if words follow them (judgement.md, step
-// 4, general rule).
+// own name may be a command. As the last word of an unknown program, only
+// shells and their like count as one (judgement.md, step 4, general rule).
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
 	if outer.Program == nil || layers(j.plan.Segments, index) >= maxLayers {
@@ -35,11 +34,11 @@ func (j *job) nested(index int) {
 			continue
 		}
 		kind := kindOf(path.Base(res.Path), path.Base(res.File.Path))
-		harmless := kind == approval.KindOther || kind == approval.KindReader
-		if harmless && i == len(outer.Argv)-1 {
-			continue
+		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
+		seg := approval.Segment{
+			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1,
+			Named: harmless && outer.Kind == approval.KindOther && i == len(outer.Argv)-1,
 		}
-		seg := approval.Segment{Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1}
 		j.program(&seg)
 		j.plan.Segments = append(j.plan.Segments, seg)
 		j.nested(len(j.plan.Segments) - 1)

@@ -25,7 +25,7 @@ func noHistory() *approval.Denial {
 func (f *flight) denied() *approval.Denial {
 	d := deny(f.judgement.Reason, f.judgement.Sentence)
 	for i, s := range f.judgement.Segments {
-		if s.Reason == f.judgement.Reason && s.Reason != approval.ReasonNone {
+		if s.Verdict != approval.VerdictAllow {
 			d.Segment = display.Line(strings.Join(f.plan.Segments[i].Argv, " "))
 			break
 		}

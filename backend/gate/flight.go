@@ -184,7 +184,7 @@ func (f *flight) remember(entries []approval.Entry) *approval.Denial {
 		for _, e := range entries {
 			e.AddedAt, e.AddedBy = f.Now().UnixMilli(), f.answer.By
 			f.recordHash(&e)
-			doc.Add(agentOr(f.req.AgentID), e)
+			doc.Add(f.req.AgentID, e)
 		}
 		return nil
 	})
@@ -209,14 +209,6 @@ func (f *flight) recordHash(e *approval.Entry) {
 			}
 		}
 	}
-}
-
-// agentOr is the agent whose list an entry goes to.
-func agentOr(agentID string) string {
-	if agentID == "" {
-		return "main"
-	}
-	return agentID
 }
 
 // grants makes durable what letting this run costs: the uses of leases.

@@ -84,7 +84,7 @@ func (f *flight) used() {
 		if s.EntryID == "" || s.Verdict != approval.VerdictAllow || f.plan.Segments[i].Program == nil {
 			continue
 		}
-		f.Store.Used(agentOr(f.req.AgentID), s.EntryID, display.Redact(f.plan.Text), f.plan.Segments[i].Program.File.Path)
+		f.Store.Used(f.req.AgentID, s.EntryID, display.Redact(f.plan.Text), f.plan.Segments[i].Program.File.Path)
 	}
 }
 

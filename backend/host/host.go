@@ -60,6 +60,7 @@ type Host struct {
 	pending *pending.Book
 	runner  *runner.Runner
 	gate    *gate.Gate
+	lock    *ipc.Lock
 	server  *ipc.Server
 	started time.Time
 	askers  askers
@@ -91,6 +92,13 @@ func Start(opt Options) (*Host, error) {
 }
 
 func (h *Host) open() (err error) {
+	// The lock comes first: a second host of the folder touches nothing.
+	if err = os.MkdirAll(h.opt.State.Dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make the state folder: %w", err)
+	}
+	if h.lock, err = ipc.Hold(h.opt.State.Lock()); err != nil {
+		return fmt.Errorf("cannot start a host in %s: %w", h.opt.State.Dir, err)
+	}
 	if h.store, err = store.Open(store.Options{
 		State: h.opt.State, Home: h.opt.Home, Log: h.log, TrustFileEdits: h.opt.TrustFileEdits,
 	}); err != nil {
@@ -109,13 +117,12 @@ func (h *Host) open() (err error) {
 		return fmt.Errorf("cannot listen: %w; mend the file and start again", snap.Broken)
 	}
 	if h.server, err = ipc.Listen(ipc.Options{
-		Path: socket, Lock: h.opt.State.Lock(), Handler: doors{h}, Log: h.log,
+		Path: socket, Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
 		OperatorKey: func() []byte { return key },
 	}); err != nil {
 		return err
 	}
-	// From here on this is the only host of the folder.
 	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), Log: h.log}); err != nil {
 		return err
 	}
@@ -157,6 +164,9 @@ func (h *Host) Close() {
 		if err := h.store.Close(); err != nil {
 			h.log.Error("the policy was not written to its end", "error", err)
 		}
+	}
+	if h.lock != nil {
+		h.lock.Close()
 	}
 }
 

@@ -30,6 +30,9 @@ type Options struct {
 	Path string
 	// Lock is the file that is held for the whole life of the server.
 	Lock string
+	// Held is that lock, where the caller has taken it with Hold before it
+	// touched anything else. It stays the caller's.
+	Held *Lock
 	// Token returns the request token; it is read for every frame. While it
 	// is empty nothing verifies.
 	Token func() string
@@ -80,6 +83,22 @@ type Server struct {
 	done   sync.WaitGroup // Serve and all connections
 	once   sync.Once
 }
+
+// Lock is a lifecycle lock that this process holds.
+type Lock struct{ file *os.File }
+
+// Hold takes a lifecycle lock for as long as it is not closed. One that
+// another process has gives ErrLive.
+func Hold(path string) (*Lock, error) {
+	f, err := holdLock(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Lock{f}, nil
+}
+
+// Close lets go of the lock.
+func (l *Lock) Close() { l.file.Close() }
 
 // Listen takes the lock and the path and opens the socket. It never takes a
 // path from a process that listens on it: the error is ErrLive then. Call
@@ -134,8 +153,10 @@ func (s *Server) open(o Options) (err error) {
 	if err = ownFolder(o.Path); err != nil {
 		return err
 	}
-	if s.lock, err = holdLock(o.Lock); err != nil {
-		return err
+	if o.Held == nil {
+		if s.lock, err = holdLock(o.Lock); err != nil {
+			return err
+		}
 	}
 	if s.door, err = NewDoor(o.Programs...); err != nil {
 		return err

@@ -69,8 +69,8 @@ func holdsProtected(j approval.Judgement) bool {
 // than a missing entry, no entry could have let the request pass, and nothing
 // is offered.
 func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
-	if j.Reason != approval.ReasonAllowlistMiss || in.Plan.Root == nil || len(in.EnvAsks) > 0 {
-		return nil
+	if j.Reason != approval.ReasonAllowlistMiss || in.Plan.Root == nil || len(in.EnvAsks) > 0 || r.policy.AgentID == "" {
+		return nil // an agent without a name has no list of its own
 	}
 	var entries []approval.Entry
 	seen := map[string]bool{}

@@ -50,6 +50,7 @@ func judge(p approval.Policy, line string, change func(*policy.Input)) approval.
 		req.Command = []string{"bash", "-c", text}
 	}
 	plan := analyzer().Analyze(req)
+	p.AgentID = "main"
 	in := policy.Input{Plan: &plan, Who: approval.Ours, Now: now}
 	if change != nil {
 		change(&in)
@@ -208,6 +209,10 @@ func TestDenylist(t *testing.T) {
 		{"rm", "$ ls $(rm x)", "deny denylisted"},
 		{"rm", "$ bash -c 'sh -c \"rm x\"'", "deny denylisted"},
 		{"rm", "env rm x", "deny denylisted"},
+		{"rm", "env rm", "deny denylisted"},
+		{"rm", "env A=1 rm", "deny denylisted"},
+		{"rm", "tool rm", "deny denylisted"},
+		{"rm", "$ sh -c 'env rm'", "deny denylisted"},
 		{"rm", "tool -x rm y", "deny denylisted"},
 		{"rm", "ls rm", "allow"},
 		{"nothere", "nothere", "deny denylisted"},

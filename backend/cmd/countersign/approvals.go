@@ -160,6 +160,11 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 	if !errors.Is(err, errNoHost) {
 		return err
 	}
+	lock, err := p.hold()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	s, err := store.Open(store.Options{State: p.state, Home: p.home})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -19,11 +20,14 @@ import (
 // errNoHost says that nobody listens on the socket.
 var errNoHost = exit{exitNoHost, "no host is running here: start one with `countersign host run`"}
 
+// errNoPolicy says that there is no policy file.
+var errNoPolicy = errors.New("there is no policy yet: `countersign host run` makes one")
+
 // document reads the policy file as it is on disk.
 func (p *program) document() (*store.Document, error) {
 	text, err := os.ReadFile(p.state.Approvals())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no policy in %s yet: `countersign host run` makes one", p.state.Dir)
+		return nil, fmt.Errorf("%s: %w", p.state.Dir, errNoPolicy)
 	}
 	if err != nil {
 		return nil, err
@@ -76,6 +80,24 @@ func (p *program) operate(method string, params, out any) error {
 		return err
 	}
 	return plain(client.Call(p.ctx, key, method, params, out))
+}
+
+// lockPatience is how long an edit without a host waits for another one.
+const lockPatience = 5 * time.Second
+
+// hold takes the lock of the state folder, as a host would: no host starts
+// and no other edit without one runs meanwhile.
+func (p *program) hold() (*ipc.Lock, error) {
+	if err := os.MkdirAll(p.state.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	for waited := time.Duration(0); ; waited += 10 * time.Millisecond {
+		lock, err := ipc.Hold(p.state.Lock())
+		if !errors.Is(err, ipc.ErrLive) || waited > lockPatience {
+			return lock, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // plain takes the code of the wire out of a refusal: people read the sentence.

@@ -89,6 +89,9 @@ func (p *program) checkMode(what, path string, want os.FileMode) check {
 
 func (p *program) checkPolicy() check {
 	doc, err := p.document()
+	if errors.Is(err, errNoPolicy) {
+		return check{"policy", false, err.Error()}
+	}
 	if err != nil {
 		return check{"policy", false, err.Error() + "; everything is denied until it is mended"}
 	}

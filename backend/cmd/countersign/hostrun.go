@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
+	"syscall"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
@@ -30,6 +33,9 @@ func (c *hostRunCommand) Run(p *program) error {
 	case c.Ask == "terminal" && !terminal:
 		return errors.New("cannot ask in the terminal: standard input is none, or this runs in the background; use --ask=command-line or --ask=nobody")
 	}
+	if leads() {
+		return p.runBelow()
+	}
 	// Commands must have no terminal that they could type into.
 	if err := detach(); err != nil {
 		return fmt.Errorf("cannot let go of the terminal: %w", err)
@@ -54,6 +60,30 @@ func (c *hostRunCommand) Run(p *program) error {
 	}
 	<-p.ctx.Done()
 	return nil
+}
+
+// runBelow runs this same command as a child. The leader of a terminal's
+// session cannot let go of the terminal without taking Ctrl-C and the hang-up
+// away from everybody in it; a child of the leader can, for itself.
+func (p *program) runBelow() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(self, os.Args[1:]...)
+	child.Stdin, child.Stdout, child.Stderr = p.stdin, os.Stdout, os.Stderr
+	if err := child.Start(); err != nil {
+		return err
+	}
+	// Ctrl-C reaches the child by itself; what is sent to us alone does not.
+	stopped := context.AfterFunc(p.ctx, func() { _ = child.Process.Signal(syscall.SIGTERM) })
+	defer stopped()
+	err = child.Wait()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return exit{max(ended.ExitCode(), exitError), ""}
+	}
+	return err
 }
 
 // logLevel keeps the log out of the way of questions in the same terminal.

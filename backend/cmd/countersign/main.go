@@ -75,7 +75,6 @@ func run(args []string) (code int) {
 	parser, err := kong.New(&c,
 		kong.Name("countersign"),
 		kong.Description("Asks a person before an agent's command runs."),
-		kong.UsageOnError(), kong.ShortUsageOnError(),
 		kong.Exit(func(code int) { panic(helpShown(code)) }))
 	if err != nil {
 		panic(err)
@@ -91,7 +90,12 @@ func run(args []string) (code int) {
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "countersign:", err)
+		fmt.Fprintf(os.Stderr, "countersign: %v\n\n", err)
+		var wrong *kong.ParseError
+		if errors.As(err, &wrong) {
+			parser.Stdout = os.Stderr
+			_ = wrong.Context.PrintUsage(true)
+		}
 		return exitUsage
 	}
 	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

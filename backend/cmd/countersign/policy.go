@@ -51,6 +51,11 @@ func (c policyShow) Run(p *program) error {
 
 // policyFromFile resolves the policy where no host runs.
 func (p *program) policyFromFile(agent string) (host.Policy, error) {
+	lock, err := p.hold()
+	if err != nil {
+		return host.Policy{}, err
+	}
+	defer lock.Close()
 	s, err := store.Open(store.Options{State: p.state, Home: p.home})
 	if err != nil {
 		return host.Policy{}, err
@@ -82,7 +87,7 @@ func (c policySet) Run(p *program) error {
 type policyExplain struct {
 	Agent   string   `help:"Agent id." default:"main" placeholder:"ID"`
 	Cwd     string   `help:"Working directory (default: this one)." placeholder:"DIR"`
-	Command []string `arg:"" passthrough:"" help:"The command and its words."`
+	Command []string `arg:"" passthrough:"partial" help:"The command and its words."`
 }
 
 func (c policyExplain) Run(p *program) error {

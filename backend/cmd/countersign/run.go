@@ -16,12 +16,12 @@ import (
 
 type runCommand struct {
 	Cwd     string        `help:"Working directory (default: this one)." placeholder:"DIR"`
-	Agent   string        `help:"Agent id." placeholder:"ID"`
+	Agent   string        `help:"Agent id." default:"main" placeholder:"ID"`
 	Session string        `help:"Session key." placeholder:"KEY"`
 	Env     []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
 	Timeout time.Duration `help:"End the command after this time." placeholder:"D"`
 	Wait    time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
-	Command []string      `arg:"" passthrough:"" help:"The command and its words."`
+	Command []string      `arg:"" passthrough:"partial" help:"The command and its words."`
 }
 
 func (c *runCommand) Run(p *program) error {
@@ -91,7 +91,7 @@ func (p *program) passOn(a ipc.ExecAnswer) error {
 	if p.json {
 		if err := p.print(map[string]any{
 			"ok": true, "exitCode": a.ExitCode, "timedOut": a.TimedOut, "success": a.Success,
-			"stdout": a.Stdout, "stderr": a.Stderr, "error": a.Error,
+			"stdout": a.Stdout, "stderr": a.Stderr, "error": orNull(a.Error),
 		}, nil); err != nil {
 			return err
 		}
@@ -108,4 +108,12 @@ func (p *program) passOn(a ipc.ExecAnswer) error {
 		return exit{exitError, a.Error}
 	}
 	return nil
+}
+
+// orNull is what the wire has for an error that there is not.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }

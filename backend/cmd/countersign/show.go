@@ -50,6 +50,9 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 
 func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 	for i, s := range plan.Segments {
+		if s.Named {
+			continue
+		}
 		leads := "nothing that was found"
 		switch {
 		case s.Program != nil:

@@ -6,4 +6,6 @@ import "os"
 
 func foreground(*os.File) bool { return false }
 
+func leads() bool { return false }
+
 func detach() error { return nil }

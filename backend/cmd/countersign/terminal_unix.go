@@ -16,6 +16,20 @@ func foreground(f *os.File) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
+// leads reports whether this process leads a session that has a terminal.
+func leads() bool {
+	session, err := unix.Getsid(0)
+	if err != nil || session != unix.Getpid() {
+		return false
+	}
+	tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(tty)
+	return true
+}
+
 // detach lets go of the controlling terminal, so that no command started
 // from here has one: a program with a terminal can type into it.
 func detach() error {

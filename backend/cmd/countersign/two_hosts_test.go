@@ -232,3 +232,18 @@ func TestTwoTerminals(t *testing.T) {
 		t.Error("the host is gone")
 	}
 }
+
+// A host that leads the terminal's session, as in a container, lets go of the
+// terminal without losing it.
+func TestTerminalLeader(t *testing.T) {
+	t.Parallel()
+	w := testWorld(t)
+	term := newTerminal(t)
+	cmd := w.command("host", "run")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.slave, term.slave, term.slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	p := background(t, cmd)
+	if !eventually(func() bool { return strings.Contains(term.text(), "Questions come here.") || p.isOver() }) || p.isOver() {
+		t.Fatalf("it ended: %v\n%s", p.ProcessState, term.text())
+	}
+}
