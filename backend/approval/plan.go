@@ -1,7 +1,5 @@
 package approval
 
-import "time"
-
 // Plan is what a request would run. Package command makes it, policy judges
 // it, and the runner runs it: one value, so that what was judged is what runs.
 type Plan struct {
@@ -76,6 +74,8 @@ type Segment struct {
 	Kind ProgramKind `json:"kind,omitempty"`
 	// Findings are reasons to ask that hold whatever the entries say.
 	Findings []Finding `json:"findings,omitempty"`
+	// Ours is set when its arguments name files of Countersign itself.
+	Ours bool `json:"ours,omitempty"`
 	// Floor is set when it may never run, whatever policy says.
 	Floor string `json:"floor,omitempty"`
 }
@@ -146,6 +146,3 @@ func (f File) Same(g File) bool {
 
 // SameFolder reports whether two looks at a folder saw the same folder.
 func (f File) SameFolder(g File) bool { return f.Dev == g.Dev && f.Ino == g.Ino }
-
-// ModTime is the time of the last change of content.
-func (f File) ModTime() time.Time { return time.Unix(0, f.Mod) }

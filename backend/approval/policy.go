@@ -4,24 +4,24 @@ import "time"
 
 // Policy is what holds for one agent, with every layer already applied.
 type Policy struct {
-	AgentID         string
-	Security        Security
-	Ask             Ask
-	AskFallback     Security
-	AutoAllowSkills bool
+	AgentID         string   `json:"agentId,omitempty"`
+	Security        Security `json:"security,omitempty"`
+	Ask             Ask      `json:"ask,omitempty"`
+	AskFallback     Security `json:"askFallback,omitempty"`
+	AutoAllowSkills bool     `json:"autoAllowSkills,omitempty"`
 	// Origins tells for each of "security", "ask", "askFallback" and
 	// "autoAllowSkills" where its value comes from, such as
 	// "agents.main.security"; empty means built in.
-	Origins map[string]string
+	Origins map[string]string `json:"origins,omitempty"`
 	// Allowlist holds the entries of "*" and then those of the agent.
-	Allowlist []Entry
+	Allowlist []Entry `json:"allowlist,omitempty"`
 	// Denylist wins over everything.
-	Denylist           []DenyRule
-	SafeBins           []string
-	SafeBinTrustedDirs []string
-	Skills             []Skill
+	Denylist           []DenyRule `json:"denylist,omitempty"`
+	SafeBins           []string   `json:"safeBins,omitempty"`
+	SafeBinTrustedDirs []string   `json:"safeBinTrustedDirs,omitempty"`
+	Skills             []Skill    `json:"skills,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
-	Broken string
+	Broken string `json:"broken,omitempty"`
 }
 
 // Entry is one remembered permission: a pattern, and what narrows it. The
@@ -99,7 +99,7 @@ type Judgement struct {
 type SegmentJudgement struct {
 	Verdict Verdict `json:"verdict"`
 	Finding
-	// Entry is the id or pattern of the entry, safe bin or rule that decided.
+	// Entry is the pattern of the entry or rule, or the safe bin, that decided.
 	Entry string `json:"entry,omitempty"`
 	// EntryID is the id of the allowlist entry that let it pass, if it has
 	// one, and Counted tells that the entry allows a number of uses only.

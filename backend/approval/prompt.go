@@ -78,10 +78,20 @@ func (r Result) Success() bool {
 	return r.Denied == nil && r.Error == "" && !r.TimedOut && r.ExitCode != nil && *r.ExitCode == 0
 }
 
+// The error codes of the wire (openclaw-protocol.md, §1.3).
+const (
+	CodeInvalid     = "INVALID_REQUEST"
+	CodeUnavailable = "UNAVAILABLE"
+)
+
+// EndedBySignal begins Result errors of commands that a signal ended; the
+// signal's name follows.
+const EndedBySignal = "the command was ended by "
+
 // Denial is a refusal on its way to the agent.
 type Denial struct {
 	Finding
-	// Code is the error code of the wire: UNAVAILABLE or INVALID_REQUEST.
+	// Code is one of the error codes of the wire.
 	Code string
 	// Segment is the text of the segment it is about, escaped.
 	Segment string

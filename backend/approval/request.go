@@ -37,6 +37,10 @@ type Request struct {
 	Peer    Peer
 }
 
+// RunMark is the variable that carries the run id in the environment of every
+// command that Countersign starts.
+const RunMark = "COUNTERSIGN_RUN"
+
 // Claim is what the caller says about policy. It can tighten and is shown as
 // "says the caller"; it never loosens (product.md, two credentials).
 type Claim struct {

@@ -71,6 +71,8 @@ func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
 	case len(req.Command) == 0:
 		j.plan.Text = req.Text
 		j.text(req.Text, "bash")
+	case ok && strings.TrimSpace(text) == "":
+		j.plan.Invalid = "command required"
 	case ok:
 		j.plan.Shell, j.plan.Text = shell, text
 		j.outer(req.Command)

@@ -27,6 +27,7 @@ func (j *job) effects(seg *approval.Segment) {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
 	}
 	if which := j.protectedArgument(seg); which != "" {
+		seg.Ours = which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
 	}
 }

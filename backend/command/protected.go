@@ -3,6 +3,7 @@ package command
 import (
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -19,6 +20,9 @@ var (
 	startFiles  = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".ssh/authorized_keys", ".ssh/rc", ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/hooks.json"}
 	startFolder = []string{"Library/LaunchAgents", ".config/systemd/user", ".config/autostart", ".config/fish/conf.d"}
 )
+
+// What protectedArgument calls the files of Countersign.
+const filesOfOurs = "files of Countersign itself"
 
 // protectedArgument returns what protected thing the arguments name, in words,
 // or "". It looks at the words as they stand, behind an "=", and at the real
@@ -74,7 +78,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	reader := seg.Kind == approval.KindReader
 	for _, ours := range j.Ours {
 		if ours = strings.ToLower(ours); within(at, ours) || within(ours, at) && at != "/" {
-			return "files of Countersign itself"
+			return filesOfOurs
 		}
 	}
 	for _, start := range startFiles {
@@ -93,8 +97,15 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	if isKey(at, home) {
 		return "a file with secrets"
 	}
+	if processView.MatchString(at) {
+		return "the inside of a running program"
+	}
 	return ""
 }
+
+// processView are the files of /proc that show what another program keeps to
+// itself.
+var processView = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(environ|mem|fd|fdinfo|root|cwd|map_files)(/|$)`)
 
 func isKey(at, home string) bool {
 	base := path.Base(at)

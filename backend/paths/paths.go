@@ -95,10 +95,6 @@ func (s State) History() string { return filepath.Join(s.Dir, "history.db") }
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 
-// CaseInsensitive reports whether disks of this platform usually take names
-// in another case for the same file.
-func CaseInsensitive() bool { return runtime.GOOS == "darwin" || runtime.GOOS == "windows" }
-
 // SocketLimit is the length of the longest socket path, in bytes.
 func SocketLimit() int {
 	if runtime.GOOS == "darwin" {

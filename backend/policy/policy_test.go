@@ -59,7 +59,10 @@ func judge(p approval.Policy, line string, change func(*policy.Input)) approval.
 }
 
 func onMiss(patterns ...string) approval.Policy {
-	p := approval.Policy{Security: approval.SecurityList, Ask: approval.AskOnMiss, AskFallback: approval.SecurityDeny}
+	p := approval.Policy{
+		Security: approval.SecurityList, Ask: approval.AskOnMiss, AskFallback: approval.SecurityDeny,
+		SafeBins: []string{"cut", "uniq", "head", "tail", "tr", "wc"},
+	}
 	for _, pattern := range patterns {
 		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: pattern})
 	}
@@ -218,6 +221,9 @@ func TestDenylist(t *testing.T) {
 		{"nothere", "nothere", "deny denylisted"},
 		{"*", "ls", "deny denylisted"},
 		{"bash", "$ ls", "deny denylisted"},
+		{"echo", "$ echo x", "deny denylisted"},
+		{"/usr/bin/true", "$ true", "deny denylisted"},
+		{"/bin/pwd", "$ ls; pwd", "deny denylisted"},
 	}
 	for _, test := range tests {
 		p := onMiss("/usr/bin/ls", "/usr/bin/tool")

@@ -37,9 +37,6 @@ type denyRule struct {
 	pattern glob.Pattern
 }
 
-// DefaultSafeBins are the filters that may run without an entry.
-var DefaultSafeBins = []string{"cut", "uniq", "head", "tail", "tr", "wc"}
-
 // neverSafe can start programs or read files by their arguments: configured
 // as a safe bin they are ignored.
 var neverSafe = map[string]bool{"jq": true, "awk": true, "gawk": true, "mawk": true, "sed": true, "env": true, "find": true}
@@ -60,11 +57,7 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 			r.deny(d, followed, home)
 		}
 	}
-	bins := p.SafeBins
-	if bins == nil {
-		bins = DefaultSafeBins
-	}
-	for _, name := range bins {
+	for _, name := range p.SafeBins {
 		r.safeBins[name] = !neverSafe[name]
 	}
 	for _, dir := range p.SafeBinTrustedDirs {

@@ -43,7 +43,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	}
 	entry, miss := r.covered(in, s)
 	if entry != nil {
-		v := verdict(approval.VerdictAllow, approval.Finding{}, entryName(entry.Entry))
+		v := verdict(approval.VerdictAllow, approval.Finding{}, entry.Pattern)
 		v.EntryID, v.Counted = entry.ID, entry.UsesLeft != nil
 		return v
 	}
@@ -60,10 +60,8 @@ func verdict(v approval.Verdict, f approval.Finding, entry string) approval.Segm
 // full lets everything pass but what touches Countersign itself, which would
 // be a way to be asked never again.
 func (r *Rules) full(s *approval.Segment) approval.SegmentJudgement {
-	for _, f := range s.Findings {
-		if f.Reason == approval.ReasonProtectedState && strings.Contains(f.Sentence, "Countersign itself") {
-			return verdict(approval.VerdictAsk, f, "")
-		}
+	if s.Ours {
+		return verdict(approval.VerdictAsk, protectedFirst(s.Findings), "")
 	}
 	return verdict(approval.VerdictAllow, approval.Finding{}, "security full")
 }
@@ -110,7 +108,7 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		if !leading(d.Args, s.Argv[1:]) {
 			continue
 		}
-		if s.Program == nil && s.Builtin == "" && d.pattern.Bare() && d.pattern.MatchFold(s.Argv[0]) {
+		if s.Program == nil && d.meansName(s.Argv[0]) {
 			return d
 		}
 		for res := s.Program; res != nil; res = res.Interpreter {
@@ -122,6 +120,15 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		}
 	}
 	return nil
+}
+
+// meansName reports whether a rule means a command that has no file: a name
+// that was not found, or a builtin, which stands for the system's program.
+func (d *denyRule) meansName(name string) bool {
+	if d.pattern.Bare() {
+		return d.pattern.MatchFold(name)
+	}
+	return d.pattern.MatchFold("/bin/"+name) || d.pattern.MatchFold("/usr/bin/"+name)
 }
 
 func (d *denyRule) finding() approval.Finding {
@@ -181,11 +188,4 @@ func sum(in Input, f approval.File) string {
 		return ""
 	}
 	return got
-}
-
-func entryName(e approval.Entry) string {
-	if e.ID != "" {
-		return e.ID
-	}
-	return e.Pattern
 }
