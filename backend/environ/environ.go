@@ -83,7 +83,7 @@ func (b Base) With(requested map[string]string, runID, dir string) []string {
 	vars["PATH"] = b.path()
 	vars["PWD"] = dir
 	vars["COUNTERSIGN"] = "1"
-	vars["COUNTERSIGN_RUN"] = runID
+	vars[approval.RunMark] = runID
 	vars["OPENCLAW_SHELL"] = "exec"
 
 	list := make([]string, 0, len(vars))

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -9,10 +10,10 @@ import (
 
 // deny makes a denial with the code that the wire has for this reason.
 func deny(reason approval.Reason, sentence string) *approval.Denial {
-	code := "UNAVAILABLE"
+	code := approval.CodeUnavailable
 	switch reason {
 	case approval.ReasonInvalid, approval.ReasonEnvRefused:
-		code = "INVALID_REQUEST"
+		code = approval.CodeInvalid
 	}
 	return &approval.Denial{Finding: approval.Finding{Reason: reason, Sentence: sentence}, Code: code}
 }
@@ -24,11 +25,12 @@ func noHistory() *approval.Denial {
 // denied is the denial for a judgement that is not a yes.
 func (f *flight) denied() *approval.Denial {
 	d := deny(f.judgement.Reason, f.judgement.Sentence)
-	for i, s := range f.judgement.Segments {
-		if s.Verdict != approval.VerdictAllow {
-			d.Segment = display.Line(strings.Join(f.plan.Segments[i].Argv, " "))
-			break
-		}
+	about := slices.IndexFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictDeny })
+	if about < 0 {
+		about = slices.IndexFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
+	}
+	if about >= 0 {
+		d.Segment = display.Line(strings.Join(f.plan.Segments[about].Argv, " "))
 	}
 	return d
 }

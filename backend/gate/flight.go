@@ -26,8 +26,9 @@ type flight struct {
 	judgement  approval.Judgement
 	generation uint64 // of the store, when it was judged
 	answer     approval.Answer
-	byPerson   bool     // a person's yes, not policy, lets it run
-	paid       []string // ids of the counted entries that were used for it
+	byPerson   bool                // a person's yes, not policy, lets it run
+	usable     []approval.Decision // what the caller can use; nil for all
+	paid       []string            // ids of the counted entries that were used for it
 	row        history.Row
 }
 

@@ -10,6 +10,7 @@ package gate
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,11 +139,16 @@ func (f *flight) refused(d *approval.Denial) approval.Result {
 	return r
 }
 
-// Decide answers a caller that runs the command itself. answered is false
-// when nobody gave an answer that counts.
-func (g *Gate) Decide(ctx context.Context, req approval.Request) (d approval.Decision, answered bool) {
+// Decide answers a caller that runs the command itself, with one of the
+// decisions that it can use (all of them, if it names none). answered is
+// false when nobody gave an answer that counts.
+func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approval.Decision) (d approval.Decision, answered bool) {
 	f, denial := g.begin(ctx, req)
+	if len(usable) > 0 && !slices.Contains(usable, approval.AllowOnce) && denial == nil {
+		denial = deny(approval.ReasonApprovalRequired, "the caller cannot use an answer that lets it run")
+	}
 	if denial == nil {
+		f.usable = usable
 		denial = f.decide(ctx)
 	}
 	if denial != nil {

@@ -146,7 +146,7 @@ func (b *bench) person(say approval.Answer, before func()) {
 				if before != nil {
 					before()
 				}
-				if err := b.pending.Answer(p.ID, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
+				if err := b.pending.Answer(p.ID, p.Count, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
 					b.t.Errorf("answer: %v", err)
 				}
 			}
@@ -299,7 +299,7 @@ func TestMerging(t *testing.T) {
 		t.Fatalf("%d questions: %+v", len(list), list)
 	}
 	for _, p := range list {
-		if err := b.pending.Answer(p.ID, once); err != nil {
+		if err := b.pending.Answer(p.ID, p.Count, once); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -369,7 +369,7 @@ func TestCallerGone(t *testing.T) {
 	if len(list) != 1 || !list[0].CallerGone {
 		t.Fatalf("%+v", list)
 	}
-	if err := b.pending.Answer(list[0].ID, once); !errors.Is(err, pending.ErrGone) {
+	if err := b.pending.Answer(list[0].ID, 1, once); !errors.Is(err, pending.ErrGone) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(b.path("mark")); err == nil {
@@ -481,7 +481,7 @@ func TestDecide(t *testing.T) {
 		{"other", approval.DecisionDeny},
 	}
 	for _, test := range tests {
-		if got, answered := b.Decide(context.Background(), ask(test.text)); got != test.want || !answered {
+		if got, answered := b.Decide(context.Background(), ask(test.text), nil); got != test.want || !answered {
 			t.Errorf("%q: %s, %v", test.text, got, answered)
 		}
 	}

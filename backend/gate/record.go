@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -45,6 +46,10 @@ func (f *flight) close(state history.State, result approval.Result) {
 	f.row.ExitCode, f.row.Signal, f.row.TimedOut = result.ExitCode, result.Signal, result.TimedOut
 	f.row.OutputSize, f.row.OutputHash = result.OutputSize, result.OutputHash
 	f.row.Error = result.Error
+	if len(result.Left) > 0 {
+		f.Log.Warn("ended what a command left running", "run", f.req.ID, "programs", result.Left)
+		f.row.Error = strings.TrimPrefix(f.row.Error+"; ended what it left running: "+strings.Join(result.Left, ", "), "; ")
+	}
 	if f.answer.By == byFallback {
 		f.row.AnsweredBy = byFallback
 	}
@@ -70,6 +75,11 @@ func (f *flight) tell(kind approval.EventKind, reason approval.Reason, code *int
 
 // prompt is the question with everything that is shown with it.
 func (f *flight) prompt(ends time.Time) approval.Prompt {
+	if len(f.usable) > 0 {
+		f.judgement.Choices = slices.DeleteFunc(f.judgement.Choices, func(d approval.Decision) bool {
+			return d != approval.DecisionDeny && !slices.Contains(f.usable, d)
+		})
+	}
 	return approval.Prompt{
 		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
 		Peer: f.req.Peer, Claim: f.req.Claim, Plan: f.plan, Judgement: f.judgement,

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +73,7 @@ type Status struct {
 func status(h *Host, _ context.Context, _ ipc.Call) (any, error) {
 	snap := h.store.Snapshot()
 	s := Status{
-		Version: h.opt.Version, PID: pid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
+		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
 		Waiting: len(h.pending.List()), Running: len(h.runner.Running()),
 	}
@@ -97,7 +100,7 @@ type Watch struct {
 
 // watchLimit is how long a watch waits for a change before it returns what
 // is there.
-const watchLimit = 3 * time.Second
+const watchLimit = 10 * time.Minute
 
 func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
@@ -107,7 +110,7 @@ func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil, err
 	}
 	if c.Operator {
-		h.askers.look()
+		defer h.askers.look()()
 	}
 	ctx, cancel := context.WithTimeout(ctx, watchLimit)
 	defer cancel()
@@ -118,6 +121,7 @@ func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		ID       string            `json:"id"`
+		Count    int               `json:"count"` // how many requests were shown with it
 		Decision approval.Decision `json:"decision"`
 		Note     string            `json:"note"`
 		By       string            `json:"by"`
@@ -132,7 +136,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if params.By == "terminal" {
 		a.By = params.By
 	}
-	if err := h.pending.Answer(params.ID, a); err != nil {
+	if err := h.pending.Answer(params.ID, max(1, params.Count), a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
@@ -157,9 +161,7 @@ func policyGet(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	snap := h.store.Snapshot()
 	p := Policy{Hash: snap.Hash, Policy: snap.Policy(params.AgentID)}
 	if snap.Document != nil {
-		for id := range sortedAgents(snap.Document) {
-			p.Agents = append(p.Agents, id)
-		}
+		p.Agents = slices.Sorted(maps.Keys(snap.Document.Agents))
 	}
 	if snap.Broken != nil {
 		p.Broken = snap.Broken.Error()

@@ -21,6 +21,9 @@ func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
 		ExitCode: r.ExitCode, TimedOut: r.TimedOut, Success: r.Success(),
 		Stdout: string(r.Stdout), Stderr: string(r.Stderr), Error: r.Error,
 	}
+	if a.Error == "" && r.Signal != "" {
+		a.Error = approval.EndedBySignal + r.Signal
+	}
 	if r.Denied != nil {
 		a.Stderr = join(a.Stderr, gate.Message(*r.Denied))
 	}
@@ -37,7 +40,7 @@ func join(output, line string) string {
 
 // Decide answers a caller that runs the command itself.
 func (d doors) Decide(ctx context.Context, q ipc.DecisionRequest) (approval.Decision, bool) {
-	return d.gate.Decide(ctx, q.Request)
+	return d.gate.Decide(ctx, q.Request, q.Allowed)
 }
 
 // Call serves one method.

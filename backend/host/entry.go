@@ -1,15 +1,9 @@
 package host
 
 import (
-	"iter"
-	"maps"
-	"os"
-	"slices"
-
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/glob"
-	"github.com/countersign-app/countersign/backend/store"
 )
 
 // recordLink notes where a pattern that is a link leads now, so that the
@@ -27,9 +21,3 @@ func recordLink(e *approval.Entry, home string) {
 		e.Identity = []approval.Identity{{Path: file.Path, Size: file.Size, MTime: file.Mod / 1_000_000}}
 	}
 }
-
-func sortedAgents(d *store.Document) iter.Seq[string] {
-	return slices.Values(slices.Sorted(maps.Keys(d.Agents)))
-}
-
-func pid() int { return os.Getpid() }

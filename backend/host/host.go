@@ -105,9 +105,6 @@ func (h *Host) open() (err error) {
 		return err
 	}
 	snap := h.store.Snapshot()
-	if snap.Broken != nil {
-		h.log.Error("the policy cannot be read; everything is denied", "error", snap.Broken)
-	}
 	key, err := operatorKey(h.opt.State.OperatorKey())
 	if err != nil {
 		return err
@@ -129,7 +126,7 @@ func (h *Host) open() (err error) {
 	if h.runner, err = runner.New(runner.Options{Log: h.log}); err != nil {
 		return err
 	}
-	if err = h.recover(); err != nil {
+	if err = h.tidy(); err != nil {
 		return err
 	}
 	h.pending = pending.New()
@@ -232,20 +229,28 @@ func (h *Host) newID() string {
 }
 
 // askers knows whether a question would be seen. An asker that watches the
-// questions with the operator key counts for a few seconds after its last
-// look, so that the moment between two looks is not "nobody".
+// questions with the operator key counts while it looks, and for a few
+// seconds after, so that the moment between two looks is not "nobody".
 type askers struct {
-	always bool
-	seen   atomic.Int64 // unix milliseconds
+	always  bool
+	looking atomic.Int64
+	seen    atomic.Int64 // unix milliseconds
 }
 
 const askerStays = 5 * time.Second
 
 func (a *askers) CanAsk() bool {
-	return a.always || time.Since(time.UnixMilli(a.seen.Load())) < askerStays
+	return a.always || a.looking.Load() > 0 || time.Since(time.UnixMilli(a.seen.Load())) < askerStays
 }
 
-func (a *askers) look() { a.seen.Store(time.Now().UnixMilli()) }
+// look counts an asker until the function that it returns is called.
+func (a *askers) look() (away func()) {
+	a.looking.Add(1)
+	return func() {
+		a.seen.Store(time.Now().UnixMilli())
+		a.looking.Add(-1)
+	}
+}
 
 // events writes what happens to the log.
 type events struct{ log *slog.Logger }

@@ -13,9 +13,9 @@ import (
 // recoverLimit bounds the look for what an earlier host left behind.
 const recoverLimit = 30 * time.Second
 
-// recover ends what a host that died left running, and closes its rows:
+// tidy ends what a host that died left running, and closes its rows:
 // questions that waited were denied by its death, commands ended with it.
-func (h *Host) recover() error {
+func (h *Host) tidy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoverLimit)
 	defer cancel()
 	rows, err := h.history.Unfinished(ctx)

@@ -20,7 +20,7 @@ const (
 	maxChain = 1000
 	// runMark is in the environment of every command that a host starts. A
 	// program can remove it, so having none proves nothing.
-	runMark = "COUNTERSIGN_RUN"
+	runMark = approval.RunMark
 )
 
 // Door decides which processes may operate: answer, edit and unlock. The

@@ -81,8 +81,8 @@ type CallAnswer struct {
 
 // The error codes of the wire.
 const (
-	CodeInvalid     = "INVALID_REQUEST"
-	CodeUnavailable = "UNAVAILABLE"
+	CodeInvalid     = approval.CodeInvalid
+	CodeUnavailable = approval.CodeUnavailable
 	// CodeForbidden is ours, for kind call: the frame is right and the key is
 	// right, but the process that sent it may not operate.
 	CodeForbidden = "FORBIDDEN"

@@ -20,6 +20,7 @@ var (
 	ErrUnknown    = errors.New("the question is not waiting: it was answered elsewhere, or is over")
 	ErrGone       = errors.New("the agent stopped waiting, so nothing was run")
 	ErrNotOffered = errors.New("this answer is not offered for this question")
+	ErrMore       = errors.New("more of the same are waiting now than were shown: look again")
 )
 
 // Limits and times (product.md, defaults and numbers).
@@ -160,9 +161,11 @@ func nobody(why approval.Reason, sentence string) approval.Answer {
 	}
 }
 
-// Answer gives a question its answer. Only the first counts: ErrUnknown says
-// that another came before, ErrGone that nobody waits for it any more.
-func (b *Book) Answer(id string, a approval.Answer) error {
+// Answer gives a question its answer, for all count requests that were shown
+// with it. Only the first counts: ErrUnknown says that another came before,
+// ErrGone that nobody waits for it any more. A yes is not taken (ErrMore) when
+// more requests share the question by now than the person saw.
+func (b *Book) Answer(id string, count int, a approval.Answer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })
@@ -172,6 +175,9 @@ func (b *Book) Answer(id string, a approval.Answer) error {
 	q := b.questions[i]
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
 		return ErrNotOffered
+	}
+	if a.Decision != approval.DecisionDeny && len(q.waiters) > count {
+		return ErrMore
 	}
 	return b.give(q, a)
 }

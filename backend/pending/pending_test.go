@@ -47,7 +47,7 @@ func TestAnswerOnce(t *testing.T) {
 	for i := range 50 {
 		all.Go(func() {
 			a := approval.Answer{Decision: approval.DecisionDeny, By: fmt.Sprint(i)}
-			if err := b.Answer("1", a); err == nil {
+			if err := b.Answer("1", 1, a); err == nil {
 				won.Add(1)
 			} else if !errors.Is(err, pending.ErrUnknown) {
 				t.Error(err)
@@ -67,14 +67,14 @@ func TestOnlyOfferedAnswers(t *testing.T) {
 	b := pending.New()
 	done := asked(t, b, context.Background(), question("1", "a"), "k", later())
 	for _, d := range []approval.Decision{approval.AllowAlways, approval.DecisionUnset, "yes"} {
-		if err := b.Answer("1", approval.Answer{Decision: d}); !errors.Is(err, pending.ErrNotOffered) {
+		if err := b.Answer("1", 1, approval.Answer{Decision: d}); !errors.Is(err, pending.ErrNotOffered) {
 			t.Errorf("%q: %v", d, err)
 		}
 	}
-	if err := b.Answer("2", allow); !errors.Is(err, pending.ErrUnknown) {
+	if err := b.Answer("2", 1, allow); !errors.Is(err, pending.ErrUnknown) {
 		t.Errorf("another id: %v", err)
 	}
-	if err := b.Answer("1", allow); err != nil {
+	if err := b.Answer("1", 1, allow); err != nil {
 		t.Error(err)
 	}
 	if a := <-done; a != allow {
@@ -92,10 +92,10 @@ func TestExpiry(t *testing.T) {
 	if len(list) != 1 || !list[0].CallerGone {
 		t.Errorf("the question is not left to be seen: %+v", list)
 	}
-	if err := b.Answer("1", allow); !errors.Is(err, pending.ErrGone) {
+	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrGone) {
 		t.Errorf("answering it: %v", err)
 	}
-	if err := b.Answer("1", allow); !errors.Is(err, pending.ErrUnknown) {
+	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrUnknown) {
 		t.Errorf("answering it again: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestCallerGone(t *testing.T) {
 	if len(list) != 1 || list[0].ID != "2" || list[0].CallerGone || list[0].Count != 1 {
 		t.Fatalf("%+v", list)
 	}
-	if err := b.Answer("2", allow); err != nil {
+	if err := b.Answer("2", 1, allow); err != nil {
 		t.Fatal(err)
 	}
 	if a := <-again; a != allow {
@@ -137,7 +137,10 @@ func TestMerge(t *testing.T) {
 	if a := <-second; a.Reason != approval.ReasonApprovalCancelled {
 		t.Errorf("who hung up got %+v", a)
 	}
-	if err := b.Answer("1", allow); err != nil {
+	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrMore) {
+		t.Errorf("a yes to one, when two wait: %v", err)
+	}
+	if err := b.Answer("1", 2, allow); err != nil {
 		t.Fatal(err)
 	}
 	if x, y := <-first, <-third; x != allow || y != allow {
@@ -240,7 +243,7 @@ func TestRace(t *testing.T) {
 		})
 		all.Go(func() {
 			for _, p := range b.List() {
-				_ = b.Answer(p.ID, allow)
+				_ = b.Answer(p.ID, p.Count, allow)
 			}
 		})
 	}

@@ -148,7 +148,7 @@ func (j *Job) valid() error {
 }
 
 // marker is the variable by which the programs of a run are found.
-const marker = "COUNTERSIGN_RUN"
+const marker = approval.RunMark
 
 // timeout is how long the run may take; zero means for ever.
 func (j *Job) timeout() time.Duration {
