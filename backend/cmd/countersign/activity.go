@@ -35,7 +35,10 @@ type runningStop struct {
 }
 
 func (c runningStop) Run(p *program) error {
-	return p.operate("running.stop", map[string]string{"id": c.ID}, nil)
+	if err := p.operate("running.stop", map[string]string{"id": c.ID}, nil); err != nil {
+		return err
+	}
+	return p.done()
 }
 
 type historyCommands struct {

@@ -120,7 +120,7 @@ type approvalsAdd struct {
 	Uses    int           `help:"End after so many uses." placeholder:"N"`
 	Note    string        `help:"A note for people." placeholder:"TEXT"`
 	Deny    bool          `help:"Add a rule to the denylist instead."`
-	Pattern string        `arg:"" help:"Path pattern, such as /usr/bin/git or ~/bin/*."`
+	Pattern string        `arg:"" help:"Path pattern, such as /usr/bin/uname or ~/bin/*."`
 }
 
 func (c approvalsAdd) Run(p *program) error {
@@ -157,7 +157,10 @@ func (c approvalsAdd) Run(p *program) error {
 // runs.
 func (p *program) change(method string, params map[string]any, edit func(*store.Document) error) error {
 	err := p.operate(method, params, nil)
-	if !errors.Is(err, errNoHost) {
+	switch {
+	case err == nil:
+		return p.done()
+	case !errors.Is(err, errNoHost):
 		return err
 	}
 	lock, err := p.hold()
@@ -170,7 +173,10 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 		return err
 	}
 	_, err = s.Update("", edit)
-	return errors.Join(err, s.Close())
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	return p.done()
 }
 
 type approvalsRemove struct {
@@ -201,6 +207,9 @@ func (approvalsPending) Run(p *program) error {
 			state := left.String() + " left"
 			if q.CallerGone {
 				state = "the agent stopped waiting"
+			}
+			if q.Count > 1 {
+				state += fmt.Sprintf(", ×%d", q.Count)
 			}
 			fmt.Fprintf(w, "%s  %s  %s  %s\n", q.ID, display.Escape(q.AgentID), state, display.Escape(q.Plan.Text))
 		}
@@ -233,10 +242,10 @@ func (p *program) answer(id string, d approval.Decision, note string) error {
 	if err := p.read("pending.list", nil, &list); err != nil {
 		return err
 	}
-	var found []string
+	var found []approval.Prompt
 	for _, q := range list {
 		if strings.HasPrefix(q.ID, id) {
-			found = append(found, q.ID)
+			found = append(found, q)
 		}
 	}
 	switch {
@@ -245,5 +254,9 @@ func (p *program) answer(id string, d approval.Decision, note string) error {
 	case len(found) > 1:
 		return fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
 	}
-	return p.operate("pending.answer", map[string]string{"id": found[0], "decision": string(d), "note": note}, nil)
+	params := map[string]any{"id": found[0].ID, "count": found[0].Count, "decision": d, "note": note}
+	if err := p.operate("pending.answer", params, nil); err != nil {
+		return err
+	}
+	return p.done()
 }

@@ -93,14 +93,18 @@ func (a *asker) loop(ctx context.Context, watched <-chan error) error {
 			}
 			return fmt.Errorf("the host cannot be reached any more: %w", err)
 		case waiting := <-a.changes:
-			next := first(waiting)
-			if shown.ID != "" && !contains(waiting, shown.ID) {
+			now := find(waiting, shown.ID)
+			if shown.ID != "" && now.ID == "" {
 				fmt.Fprintln(a.stderr, "— answered elsewhere, or over.")
-				shown = approval.Prompt{}
 			}
-			if shown.ID == "" && next.ID != "" {
-				shown, since = next, time.Now()
-				writePrompt(a.stderr, shown, len(waiting), since)
+			if now.ID == "" || now.Count != shown.Count {
+				if shown = now; shown.ID == "" {
+					shown = first(waiting)
+				}
+				if shown.ID != "" {
+					since = time.Now()
+					writePrompt(a.stderr, shown, len(waiting), since)
+				}
 			}
 		case typed, open := <-a.typed:
 			switch {
@@ -136,7 +140,7 @@ func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool
 		fmt.Fprintf(a.stderr, "Type %s > ", choiceKeys(p))
 		return false
 	}
-	params := map[string]string{"id": p.ID, "decision": string(d), "by": "terminal", "note": strings.TrimSpace(note)}
+	params := map[string]any{"id": p.ID, "count": p.Count, "decision": d, "by": "terminal", "note": strings.TrimSpace(note)}
 	if err := a.client.Call(ctx, a.key, "pending.answer", params, nil); err != nil {
 		fmt.Fprintln(a.stderr, "—", plain(err))
 		return true
@@ -155,11 +159,12 @@ func first(waiting []approval.Prompt) approval.Prompt {
 	return approval.Prompt{}
 }
 
-func contains(waiting []approval.Prompt, id string) bool {
+// find returns the question with this id, if its caller still waits.
+func find(waiting []approval.Prompt, id string) approval.Prompt {
 	for _, p := range waiting {
 		if p.ID == id && !p.CallerGone {
-			return true
+			return p
 		}
 	}
-	return false
+	return approval.Prompt{}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -21,13 +20,13 @@ import (
 var errNoHost = exit{exitNoHost, "no host is running here: start one with `countersign host run`"}
 
 // errNoPolicy says that there is no policy file.
-var errNoPolicy = errors.New("there is no policy yet: `countersign host run` makes one")
+var errNoPolicy = exit{exitNoHost, "there is no policy here yet: `countersign host run` makes one"}
 
 // document reads the policy file as it is on disk.
 func (p *program) document() (*store.Document, error) {
 	text, err := os.ReadFile(p.state.Approvals())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", p.state.Dir, errNoPolicy)
+		return nil, errNoPolicy
 	}
 	if err != nil {
 		return nil, err
@@ -35,21 +34,25 @@ func (p *program) document() (*store.Document, error) {
 	return store.Parse(p.state.Approvals(), text, p.home)
 }
 
-// dial connects to the host of the state folder.
+// dial connects to the host of the state folder. The document is nil while
+// the policy file is broken.
 func (p *program) dial() (*ipc.Client, *store.Document, error) {
-	doc, err := p.document()
-	if err != nil {
-		return nil, nil, err
+	doc, broken := p.document()
+	if errors.Is(broken, errNoPolicy) {
+		return nil, nil, broken
 	}
-	socket := paths.Expand(doc.Socket.Path, p.home)
-	if socket == "" {
-		socket = p.state.Socket()
+	socket := p.state.Socket()
+	if broken == nil && doc.Socket.Path != "" {
+		socket = paths.Expand(doc.Socket.Path, p.home)
 	}
 	client, err := ipc.Dial(socket)
-	if nobody(err) {
+	switch {
+	case nobody(err) && broken != nil:
+		return nil, nil, broken
+	case nobody(err):
 		return nil, doc, errNoHost
 	}
-	return client, doc, err
+	return client, doc, err // a broken file, and so no document, stops nobody from stopping a run
 }
 
 // nobody reports whether an error says that there is no socket, or nobody
@@ -65,7 +68,20 @@ func (p *program) read(method string, params, out any) error {
 		return err
 	}
 	defer client.Close()
-	return plain(client.Call(p.ctx, []byte(doc.Socket.Token), method, params, out))
+	key, err := p.readingKey(doc)
+	if err != nil {
+		return err
+	}
+	return plain(client.Call(p.ctx, key, method, params, out))
+}
+
+// readingKey is what proves that we may read: the request token, or the
+// operator key while the file with the token is broken.
+func (p *program) readingKey(doc *store.Document) ([]byte, error) {
+	if doc != nil {
+		return []byte(doc.Socket.Token), nil
+	}
+	return host.ReadOperatorKey(p.state.OperatorKey())
 }
 
 // operate calls a method with the operator key.
@@ -96,8 +112,17 @@ func (p *program) hold() (*ipc.Lock, error) {
 		if !errors.Is(err, ipc.ErrLive) || waited > lockPatience {
 			return lock, err
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-p.ctx.Done():
+			return nil, p.ctx.Err()
+		}
 	}
+}
+
+// done says that a change was made.
+func (p *program) done() error {
+	return p.print(map[string]bool{"ok": true}, func(io.Writer) {})
 }
 
 // plain takes the code of the wire out of a refusal: people read the sentence.

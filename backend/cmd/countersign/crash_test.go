@@ -56,7 +56,7 @@ func TestCrashWhileAsking(t *testing.T) {
 	question := w.mustQuestions(t, 1)[0]
 	w.crash(t, question.ID)
 	<-waits.over
-	if code := waits.ProcessState.ExitCode(); code != exitError || !strings.Contains(said.String(), "without an answer") {
+	if code := waits.ProcessState.ExitCode(); code != exitNoHost || !strings.Contains(said.String(), "the host was lost") {
 		t.Errorf("the caller ended with %d: %s", code, &said)
 	}
 	w.mustQuestions(t, 0)

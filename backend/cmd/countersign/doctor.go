@@ -31,11 +31,14 @@ func (c doctorCommand) Run(p *program) error {
 	if c.Takeover {
 		ctx, cancel := context.WithTimeout(p.ctx, takeoverTime)
 		defer cancel()
+		if _, err := os.Lstat(p.state.Lock()); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("no host ever ran in %s", p.state.Dir)
+		}
 		if err := ipc.Takeover(ctx, p.state.Lock()); err != nil {
 			return err
 		}
-		fmt.Fprintln(p.stderr, "The host was ended. Start a new one with `countersign host run`.")
-		return nil
+		fmt.Fprintln(p.stderr, "No host runs here any more. Start a new one with `countersign host run`.")
+		return p.done()
 	}
 	checks := p.checks()
 	bad := 0
@@ -64,7 +67,7 @@ func (p *program) checks() []check {
 		p.checkMode("folder", p.state.Dir, 0o700),
 		p.checkMode("policy file", p.state.Approvals(), 0o600),
 		p.checkPolicy(),
-		p.checkMode("operator key", p.state.OperatorKey(), 0o600),
+		p.checkKey(),
 	}
 	if p.state.Beside {
 		list = append(list, check{"openclaw", true, "keeps its own store in the folder above, so our files are in " + p.state.Dir})
@@ -81,10 +84,20 @@ func (p *program) checkMode(what, path string, want os.FileMode) check {
 		return check{what, false, err.Error()}
 	case info.Mode()&os.ModeSymlink != 0:
 		return check{what, false, path + " is a link: put the real thing there"}
+	case info.IsDir() != (want == 0o700):
+		return check{what, false, path + " is not what should be there: move it away"}
 	case info.Mode().Perm() != want:
 		return check{what, false, fmt.Sprintf("%s has mode %04o: chmod %04o it", path, info.Mode().Perm(), want)}
 	}
 	return check{what, true, path}
+}
+
+func (p *program) checkKey() check {
+	c := p.checkMode("operator key", p.state.OperatorKey(), 0o600)
+	if _, err := host.ReadOperatorKey(p.state.OperatorKey()); c.OK && err != nil {
+		return check{c.What, false, err.Error()}
+	}
+	return c
 }
 
 func (p *program) checkPolicy() check {
@@ -110,6 +123,11 @@ func (p *program) checkHost() []check {
 	err := asking.read("status", nil, &s)
 	switch {
 	case errors.Is(err, errNoHost):
+		if lock, err := ipc.Hold(p.state.Lock()); err == nil {
+			lock.Close()
+		} else if errors.Is(err, ipc.ErrLive) {
+			return []check{{"host", false, "it runs, but its socket is gone: end it with `countersign doctor --takeover` and start it again"}}
+		}
 		return []check{{"host", false, errNoHost.text}}
 	case errors.Is(err, context.DeadlineExceeded):
 		return []check{{"host", false, "it does not answer: end it with `countersign doctor --takeover`"}}

@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 )
@@ -89,7 +91,7 @@ func (p *program) runBelow() error {
 // logLevel keeps the log out of the way of questions in the same terminal.
 func logLevel(ask string) slog.Level {
 	if ask == "terminal" {
-		return slog.LevelWarn
+		return slog.LevelError
 	}
 	return slog.LevelInfo
 }
@@ -99,18 +101,38 @@ func (p *program) greet(h *host.Host, ask string) {
 	fmt.Fprintf(p.stderr, "Countersign listens on %s.\n", h.SocketPath())
 	switch ask {
 	case "terminal":
-		fmt.Fprintf(p.stderr, "Questions come here. Send a request from another terminal:\n\n    countersign --state-dir %s run -- uname -a\n\n", p.state.Dir)
+		fmt.Fprintf(p.stderr, "Questions come here. Send a request from another terminal:\n\n    %s run -- uname -a\n\n", p.self())
 	case "nobody":
 		fmt.Fprintln(p.stderr, "Nobody can be asked here: where asking is due, askFallback holds.")
 	}
-	if h.Defaults().Security == approval.SecurityDeny {
-		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    countersign --state-dir %s policy set security allowlist\n\n", p.state.Dir)
+	switch d := h.Defaults(); {
+	case d.Broken != "":
+		fmt.Fprintln(p.stderr, "The policy file is broken, so everything is denied:", display.Escape(d.Broken))
+	case d.Security == approval.SecurityDeny:
+		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    %s policy set security allowlist\n\n", p.self())
 	}
 	if held := h.Held(); held != nil {
 		fmt.Fprintln(p.stderr, "An edit of the policy file waits for your yes, because it would loosen the policy:")
 		for _, s := range held.Loosens {
 			fmt.Fprintln(p.stderr, "  -", s)
 		}
-		fmt.Fprintln(p.stderr, "Run `countersign policy accept` or `countersign policy reject`.")
+		fmt.Fprintf(p.stderr, "Take it or take it back:\n\n    %[1]s policy accept\n    %[1]s policy reject\n\n", p.self())
 	}
+}
+
+// self is how to call this program on this state folder, to be typed as it
+// stands.
+func (p *program) self() string {
+	at, err := os.Executable()
+	if err != nil {
+		at = "countersign"
+	}
+	return quoted(at) + " --state-dir " + quoted(p.state.Dir)
+}
+
+func quoted(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

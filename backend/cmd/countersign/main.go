@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -89,16 +90,17 @@ func run(args []string) (code int) {
 		}
 	}()
 	parsed, err := parser.Parse(args)
+	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "countersign: %v\n\n", err)
+		p.json = slices.Contains(args, "--json")
+		code := p.end(exit{exitUsage, err.Error()})
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) {
 			parser.Stdout = os.Stderr
 			_ = wrong.Context.PrintUsage(true)
 		}
-		return exitUsage
+		return code
 	}
-	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	if p.home, err = paths.Home(os.Getenv); err == nil {
 		p.state, err = paths.Find(c.StateDir, os.Getenv)
 	}
@@ -120,7 +122,11 @@ func (p *program) end(err error) int {
 	if !errors.As(err, &e) {
 		e = exit{exitError, err.Error()}
 	}
-	if e.text != "" {
+	switch {
+	case e.text == "":
+	case p.json:
+		_ = p.print(map[string]any{"ok": false, "error": map[string]string{"message": e.text}}, nil)
+	default:
 		fmt.Fprintln(p.stderr, "countersign: "+display.Escape(e.text))
 	}
 	return e.code

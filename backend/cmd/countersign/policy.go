@@ -122,9 +122,17 @@ func (policyAccept) Run(p *program) error {
 	for _, what := range s.Held {
 		fmt.Fprintln(p.stderr, "accepting:", display.Escape(what))
 	}
-	return p.operate("policy.accept", map[string]string{"hash": s.HeldHash}, nil)
+	if err := p.operate("policy.accept", map[string]string{"hash": s.HeldHash}, nil); err != nil {
+		return err
+	}
+	return p.done()
 }
 
 type policyReject struct{}
 
-func (policyReject) Run(p *program) error { return p.operate("policy.reject", nil, nil) }
+func (policyReject) Run(p *program) error {
+	if err := p.operate("policy.reject", nil, nil); err != nil {
+		return err
+	}
+	return p.done()
+}

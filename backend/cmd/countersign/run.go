@@ -34,6 +34,10 @@ func (c *runCommand) Run(p *program) error {
 		return err
 	}
 	defer client.Close()
+	if doc == nil {
+		_, err := p.document()
+		return exit{exitDenied, fmt.Sprintf("everything is denied while the policy cannot be read: %v", err)}
+	}
 	answer, err := client.Exec(p.ctx, doc.Socket.Token, ipc.Exec{Request: req})
 	var refused *ipc.Error
 	switch {
@@ -46,7 +50,7 @@ func (c *runCommand) Run(p *program) error {
 	case errors.Is(err, context.Canceled):
 		return exit{130, "stopped"}
 	case err != nil:
-		return err
+		return exit{exitNoHost, fmt.Sprintf("the host was lost while it worked on this: %v", err)}
 	}
 	return p.passOn(answer)
 }
@@ -99,9 +103,14 @@ func (p *program) passOn(a ipc.ExecAnswer) error {
 		_, _ = io.WriteString(os.Stdout, a.Stdout)
 		_, _ = io.WriteString(os.Stderr, a.Stderr)
 	}
-	switch {
+	if p.json {
+		a.Error = "" // it is in what was printed
+	}
+	switch name, signalled := strings.CutPrefix(a.Error, approval.EndedBySignal); {
 	case a.TimedOut:
 		return exit{exitTimedOut, a.Error}
+	case signalled:
+		return exit{128 + signalNumber(name), a.Error}
 	case a.ExitCode != nil && *a.ExitCode != 0:
 		return exit{*a.ExitCode, a.Error}
 	case a.ExitCode == nil || a.Error != "":

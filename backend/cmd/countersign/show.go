@@ -40,8 +40,9 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	if said := claims(p.Claim); said != "" {
 		fmt.Fprintf(w, "  says the caller: %s\n", esc(said))
 	}
-	left := time.UnixMilli(p.Expires).Sub(now).Round(time.Second)
-	fmt.Fprintf(w, "  %s left, %d waiting\n", max(left, 0), waiting)
+	ends := time.UnixMilli(p.Expires)
+	left := max(0, ends.Sub(now).Round(time.Second))
+	fmt.Fprintf(w, "  %s left, until %s; %d waiting\n", left, ends.Format(time.TimeOnly), waiting)
 	for _, e := range p.Judgement.Writes {
 		fmt.Fprintf(w, "  always would save: %s\n", esc(e.Pattern))
 	}

@@ -6,6 +6,8 @@ import "os"
 
 func foreground(*os.File) bool { return false }
 
+func signalNumber(string) int { return 0 }
+
 func leads() bool { return false }
 
 func detach() error { return nil }

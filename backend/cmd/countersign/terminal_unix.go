@@ -16,6 +16,9 @@ func foreground(f *os.File) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
+// signalNumber returns the number of a signal, 0 for a name nobody knows.
+func signalNumber(name string) int { return int(unix.SignalNum(name)) }
+
 // leads reports whether this process leads a session that has a terminal.
 func leads() bool {
 	session, err := unix.Getsid(0)
