@@ -12,7 +12,7 @@ help:
 	@echo "make run     set up, build and start the host in this terminal"
 	@echo "make test    set up and run every test"
 	@echo "make demo    a tour on real programs, without questions to you"
-	@echo "make check   formatting, vet, other platforms, the tour"
+	@echo "make check   formatting, vet, modules, the tour"
 	@echo "make bench   speed and size, as ratios measured side by side"
 	@echo "make fuzz    longer fuzzing (FUZZTIME=$(FUZZTIME) each)"
 	@echo "make build   build/bin/countersign"

@@ -10,6 +10,11 @@ if ! have go; then
 	echo "Go is missing: install Go 1.26 or newer from your package manager, then try again." >&2
 	exit 1
 fi
+# With its own tool chain switched off, an older Go says here that it is too old.
+if ! GOTOOLCHAIN=local go list ./backend/paths >/dev/null 2>&1; then
+	echo "$(go version) is too old or cannot read this module: install Go 1.26 or newer, then try again." >&2
+	exit 1
+fi
 
 # The race detector needs a C compiler; the tests of the plan runner compare
 # with bash and dash.

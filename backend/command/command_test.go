@@ -480,3 +480,43 @@ func FuzzAnalyze(f *testing.F) {
 		}
 	})
 }
+
+// Every section of the list is a kind that policy knows, and no name stands
+// in two.
+func TestKindsList(t *testing.T) {
+	text, err := os.ReadFile("kinds.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []approval.ProgramKind{
+		approval.KindShell, approval.KindInterpreter, approval.KindMultiplexer, approval.KindWrapper,
+		approval.KindStarter, approval.KindChanger, approval.KindReader,
+	}
+	seen := map[string]string{}
+	section, sections := "", 0
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") && strings.Contains(line, "] ") {
+			section, _, _ = strings.Cut(line[1:], "]")
+			if sections == len(known) || section != string(known[sections]) {
+				t.Fatalf("section %q is not the next stricter kind", section)
+			}
+			sections++
+			continue
+		}
+		for _, name := range strings.Fields(line) {
+			if section == "" {
+				break
+			}
+			if other := seen[name]; other != "" {
+				t.Errorf("%s is a %s and a %s", name, other, section)
+			}
+			if seen[name] = section; name != strings.ToLower(name) {
+				t.Errorf("%s is not in lower case", name)
+			}
+		}
+	}
+	if sections != len(known) {
+		t.Errorf("%d sections, want %d", sections, len(known))
+	}
+}
