@@ -19,6 +19,10 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 			return
 		}
 	}
+	if t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this %s does", name))
+		return
+	}
 	for _, folder := range systemFolders {
 		res, why := t.find(folder+name, "")
 		if why.Reason != "" {
@@ -29,4 +33,26 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 		return
 	}
 	seg.Findings = append(seg.Findings, finding(approval.ReasonNotFound, "there is no program %q in /bin or /usr/bin", name))
+}
+
+// plainOperands reports whether every shell's own version of a builtin takes
+// these words as plain values. Some evaluate what looks like an index of an
+// array, and printf's %n assigns.
+func plainOperands(name string, args []string) bool {
+	for _, arg := range args {
+		if strings.ContainsAny(arg, "[$`") {
+			return false
+		}
+	}
+	if name != "printf" || len(args) == 0 {
+		return true
+	}
+	_, after, found := strings.Cut(args[0], "%")
+	for found {
+		if after == "" || !strings.Contains("sb%", after[:1]) {
+			return false
+		}
+		_, after, found = strings.Cut(after[1:], "%")
+	}
+	return true
 }

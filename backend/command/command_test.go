@@ -15,8 +15,9 @@ import (
 // machine is an invented machine with the usual programs.
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
-		/bin/sh /bin/bash /bin/ls /bin/cat /bin/rm /bin/dd /bin/[ /bin/test /bin/sleep
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
+		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
 		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
 		/opt/homebrew/Cellar/rg/14/bin/rg
@@ -112,6 +113,11 @@ func TestText(t *testing.T) {
 		{`echo "a\$b\"c\d"`, `echo a$b"c\d`},
 		{`echo '$HOME' "\` + "`" + `x"`, "echo $HOME `x"},
 		{`cd sub && ./run.sh`, `and(cd sub, ./run.sh)`},
+		{`ls && cd sub; cat a`, `seq(and(ls, cd sub), cat a) cat:runtime-value`},
+		{`ls && cd sub; ls a`, `seq(and(ls, cd sub), ls a)`},
+		{`cat x > /dev/sda`, `? FLOOR`},
+		{`(cat x) > /dev/sda`, `? !approval-required FLOOR`},
+		{`(cat < /dev/tcp/h/1)`, `? !approval-required FLOOR`},
 		{`'l's`, `ls`},
 		{`\ls`, `ls`},
 		{`[ -f a ] && test -d b`, `and([ -f a ], test -d b)`},
@@ -260,6 +266,13 @@ func TestOtherShells(t *testing.T) {
 		{"bash", `cat a^b`, approval.Ours, true},
 		{"bash", `cat a^b`, approval.Theirs, false},
 		{"zsh", `cat 'a^b'`, approval.Ours, true},
+		{"bash", `printf '%s\n' x`, approval.Theirs, true},
+		{"bash", `printf '%n' 'a[$(rm x)]'`, approval.Theirs, false},
+		{"bash", `printf '%d' 1`, approval.Theirs, false},
+		{"bash", `printf '%' x`, approval.Theirs, false},
+		{"bash", `[ 'a[0]' -eq 1 ]`, approval.Theirs, false},
+		{"bash", `[ -f a ]`, approval.Theirs, true},
+		{"bash", `exit 'a[0]'`, approval.Theirs, false},
 	}
 	for _, test := range tests {
 		req := bash(test.text)
@@ -365,6 +378,11 @@ func TestKindsAndEffects(t *testing.T) {
 		{"git|status", "starter []"},
 		{"env|ls", "wrapper []"},
 		{"rm|a", "changer []"},
+		{"/usr/bin/perl5.36-x86_64-linux-gnu|-e", "interpreter []"},
+		{"/usr/bin/vim.basic|x", "starter []"},
+		{"/usr/bin/x86_64-linux-gnu-gcc-12|x", "starter []"},
+		{"/usr/bin/gnice|x", "wrapper []"},
+		{"/lib64/ld-linux-x86-64.so.2|x", "interpreter []"},
 		{"list|a", "changer []"},
 		{"/opt/tool/bin/tool|a", " []"},
 		{"tree|-o|x", "reader [writes-file]"},
@@ -393,6 +411,8 @@ func TestKindsAndEffects(t *testing.T) {
 		{"rm|/", "changer []"},
 		{"dd|if=a|of=/dev/sda", "changer [] FLOOR"},
 		{"dd|if=a|of=/dev/null", "changer []"},
+		{"cp|x|/dev/sda", "changer [] FLOOR"},
+		{"/opt/tool/bin/tool|--x", " []"},
 	}
 	for _, test := range tests {
 		plan := machine().Analyze(&approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours})

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -26,11 +27,18 @@ func (j *job) effects(seg *approval.Segment) {
 	if steersScreen[strings.ToLower(name)] {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
 	}
+	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg) {
+		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
+	}
 	if which := j.protectedArgument(seg); which != "" {
 		seg.Ours = which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
 	}
 }
+
+// relative reports whether a word may name a file below the working
+// directory.
+func relative(arg string) bool { return !path.IsAbs(arg) && !strings.HasPrefix(arg, "-") }
 
 var steersScreen = words("osascript cliclick xdotool ydotool wtype xte")
 
@@ -89,7 +97,12 @@ func (j *job) floor(name string, seg *approval.Segment) string {
 				return "it overwrites the device " + to
 			}
 		}
-	case "shred", "wipefs", "mkfs":
+	case "cp", "mv", "install":
+		if len(args) > 0 && isDevice(args[len(args)-1]) {
+			return "it overwrites the device " + args[len(args)-1]
+		}
+	}
+	if devices[name] || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "mke2fs") {
 		for _, arg := range args {
 			if isDevice(arg) {
 				return "it overwrites the device " + arg
@@ -98,6 +111,9 @@ func (j *job) floor(name string, seg *approval.Segment) string {
 	}
 	return ""
 }
+
+// devices are programs that write to each device they name.
+var devices = words("shred wipefs tee blkdiscard mkswap fdisk sfdisk parted truncate fallocate")
 
 func recursive(args []string) bool {
 	for _, arg := range args {
@@ -120,10 +136,10 @@ func (j *job) isRoot(target, dir string) bool {
 	if target == "~" || target == "~/" || target == "$HOME" || target == "$HOME/" || target == "${HOME}" || target == "${HOME}/" {
 		return true
 	}
-	if target == "" || dir == "" && !path.IsAbs(target) {
+	if dir == "" && !path.IsAbs(target) {
 		return false
 	}
-	at := path.Clean(join(dir, target))
+	at := path.Clean(join(dir, target)) // an empty rest, of a lone *, is the folder itself
 	if real, err := j.look(at); err == nil && real.Path != at && real.Path == j.Home {
 		return true
 	}

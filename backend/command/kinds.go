@@ -2,6 +2,7 @@ package command
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -37,6 +38,24 @@ func readKinds(text string) []kindList {
 	return list
 }
 
+func (k kindList) has(name string) bool { return k.names[name] }
+
+// otherNames are the plain names that a name may stand for: without the
+// platform before it, without a version or a variant behind it, and without
+// the g of GNU programs beside others.
+func otherNames(name string) []string {
+	if i := strings.Index(name, "-linux-gnu-"); i >= 0 {
+		name = name[i+len("-linux-gnu-"):]
+	} else if i := strings.Index(name, "-apple-darwin"); i >= 0 {
+		_, name, _ = strings.Cut(name[i+len("-apple-darwin"):], "-")
+	}
+	plain := name
+	if i := strings.IndexAny(name, ".0123456789"); i > 0 {
+		plain = strings.TrimRight(name[:i], "-_")
+	}
+	return []string{name, plain, strings.TrimPrefix(plain, "g")}
+}
+
 // kindOf returns the strictest kind that any of these names stands for. A
 // name is known in any case, with a version behind it (python3.12, gcc-13).
 func kindOf(names ...string) approval.ProgramKind {
@@ -44,14 +63,12 @@ func kindOf(names ...string) approval.ProgramKind {
 	for _, k := range kinds {
 		for _, name := range names {
 			name = strings.ToLower(name)
-			plain := strings.TrimRight(name, "0123456789.-_")
-			if !k.names[name] && !k.names[plain] {
-				continue
-			}
-			if k.kind != approval.KindReader {
+			switch {
+			case k.kind != approval.KindReader && k.names[name], k.kind != approval.KindReader && slices.ContainsFunc(otherNames(name), k.has):
 				return k.kind
+			case k.names[name]:
+				readers++
 			}
-			readers++
 		}
 	}
 	// A reader only if every name says so: a link called "ls" that leads to

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -13,16 +14,23 @@ import (
 // shells and their like count as one (judgement.md, step 4, general rule).
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
-	if outer.Program == nil || layers(j.plan.Segments, index) >= maxLayers {
+	if outer.Program == nil {
 		return
 	}
 	switch outer.Kind {
-	case approval.KindOther, approval.KindWrapper, approval.KindMultiplexer, approval.KindShell:
+	case approval.KindOther, approval.KindWrapper, approval.KindMultiplexer, approval.KindShell, approval.KindInterpreter:
 	default:
 		return
 	}
-	if outer.Kind == approval.KindShell {
-		j.innerText(index, outer)
+	if layers(j.plan.Segments, index) >= maxLayers {
+		j.complex("programs start programs more than %d layers deep", maxLayers)
+		return
+	}
+	if outer.Kind == approval.KindShell && !j.innerText(index, outer) {
+		j.ask(approval.ReasonUnreadable, "what %s would run cannot be read", outer.Argv[0])
+	}
+	if outer.Kind == approval.KindWrapper && splits(outer.Argv) {
+		j.ask(approval.ReasonWrapperUnclear, "%s takes a command apart by itself", outer.Argv[0])
 	}
 	for i := 1; i < len(outer.Argv); i++ {
 		word := outer.Argv[i]
@@ -48,11 +56,11 @@ func (j *job) nested(index int) {
 
 // innerText looks into the text of a shell that a command starts, so that
 // what it would run is shown and the denylist sees it. The text itself does
-// not run from the plan.
-func (j *job) innerText(index int, outer approval.Segment) {
+// not run from the plan. It reports false when there is no text to read.
+func (j *job) innerText(index int, outer approval.Segment) bool {
 	_, text, ok := shellText(outer.Argv)
 	if !ok || j.depth >= maxLayers {
-		return
+		return false
 	}
 	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
@@ -68,6 +76,15 @@ func (j *job) innerText(index int, outer approval.Segment) {
 		seg.Start, seg.End = outer.Start, outer.End
 		j.plan.Segments = append(j.plan.Segments, seg)
 	}
+	return true
+}
+
+// splits reports whether a wrapper gets a whole command in one word, as
+// env -S does.
+func splits(argv []string) bool {
+	return slices.ContainsFunc(argv[1:], func(arg string) bool {
+		return strings.HasPrefix(arg, "--split-string") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "S")
+	})
 }
 
 // layers counts how many segments a segment is wrapped in.

@@ -13,6 +13,10 @@ import (
 // is in it.
 var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df")
 
+func lists(seg *approval.Segment) bool {
+	return seg.Kind == approval.KindReader && listers[path.Base(seg.Program.File.Path)]
+}
+
 // Protected files, as judgement.md, step 7 names them. Below home:
 var (
 	keyFolders  = []string{".ssh", ".gnupg", ".aws", ".config/gh", "Library/Keychains"}
@@ -28,7 +32,7 @@ const filesOfOurs = "files of Countersign itself"
 // or "". It looks at the words as they stand, behind an "=", and at the real
 // files they lead to.
 func (j *job) protectedArgument(seg *approval.Segment) string {
-	if listers[path.Base(seg.Program.File.Path)] && seg.Kind == approval.KindReader {
+	if lists(seg) {
 		return ""
 	}
 	for _, arg := range seg.Argv[1:] {

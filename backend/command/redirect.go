@@ -35,6 +35,11 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) []approval
 		seg.Floor = "it opens a network connection through a redirection"
 		return nil
 	}
+	writes := r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrInOut || r.Op == syntax.RdrClob
+	if known && writes && isDevice(target) {
+		seg.Floor = "it overwrites the device " + target
+		return nil
+	}
 	null := known && target == "/dev/null"
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut:

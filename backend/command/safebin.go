@@ -18,7 +18,7 @@ var safeBins = map[string]struct {
 	number   bool     // -NUM is a flag
 }{
 	"cut":  {"nszs", "bcfd", []string{"complement", "only-delimited", "zero-terminated"}, []string{"bytes", "characters", "fields", "delimiter", "output-delimiter"}, 0, false},
-	"uniq": {"cduDiz", "fsw", []string{"count", "repeated", "unique", "ignore-case", "zero-terminated"}, []string{"skip-fields", "skip-chars", "check-chars", "group"}, 0, false},
+	"uniq": {"cduDiz", "fsw", []string{"count", "repeated", "unique", "ignore-case", "zero-terminated"}, []string{"skip-fields", "skip-chars", "check-chars"}, 0, false},
 	"head": {"qvz", "nc", []string{"quiet", "silent", "verbose", "zero-terminated"}, []string{"lines", "bytes"}, 0, true},
 	"tail": {"qvz", "nc", []string{"quiet", "silent", "verbose", "zero-terminated"}, []string{"lines", "bytes"}, 0, true},
 	"tr":   {"Ccdst", "", []string{"complement", "delete", "squeeze-repeats", "truncate-set1"}, nil, 2, false},
@@ -27,7 +27,7 @@ var safeBins = map[string]struct {
 
 // otherLong are long options that these programs have but that do not pass:
 // a prefix that could mean one of them is not ours to complete.
-var otherLong = []string{"help", "version", "files0-from", "follow", "retry", "pid", "sleep-interval", "max-unchanged-stats", "all-repeated", "total"}
+var otherLong = []string{"help", "version", "files0-from", "follow", "retry", "pid", "sleep-interval", "max-unchanged-stats", "all-repeated", "group", "total"}
 
 // SafeBin reports whether these words are a filter of the built-in list that
 // can only read its standard input.

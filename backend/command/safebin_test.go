@@ -82,6 +82,9 @@ func TestSafeBin(t *testing.T) {
 		{"tr a b c", false},
 		{"/usr/bin/tr a b", true},
 		{"uniq in out", false},
+		{"uniq --group in", false}, // its value is optional: "in" is a file
+		{"uniq --group=both", false},
+		{"uniq --gr in --gr out", false},
 		{"sed p", false},
 		{"", false},
 	}

@@ -261,6 +261,9 @@ func (t *textJob) shellWord(seg *approval.Segment, first *syntax.Word) {
 	case ownBuiltins[name]:
 		seg.Builtin = name
 		t.sameEverywhere(seg)
+		if name == "exit" && t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this exit does"))
+		}
 	case startedBuiltins[name]:
 		t.startedBuiltin(seg)
 	default:
@@ -302,13 +305,25 @@ func (t *textJob) cd(seg *approval.Segment) string {
 // rest adds the simple commands that the plan did not reach.
 func (t *textJob) rest(file *syntax.File) {
 	syntax.Walk(file, func(node syntax.Node) bool {
-		call, ok := node.(*syntax.CallExpr)
-		if !ok || t.seen[call] || len(call.Args) == 0 || len(t.plan.Segments) > maxSegments {
+		stmt, ok := node.(*syntax.Stmt)
+		if !ok || len(t.plan.Segments) > maxSegments {
 			return true
 		}
-		seg := t.segment(call, "")
-		t.shellWord(&seg, call.Args[0])
-		t.plan.Segments = append(t.plan.Segments, seg)
+		call, simple := stmt.Cmd.(*syntax.CallExpr)
+		switch {
+		case simple && t.seen[call]:
+		case simple && len(call.Args) > 0:
+			seg := t.segment(call, t.plan.Cwd.Path) // as far as can be told without running it
+			t.redirects(&seg, stmt.Redirs)
+			t.shellWord(&seg, call.Args[0])
+			t.plan.Segments = append(t.plan.Segments, seg)
+		default: // redirections of a group, or of nothing
+			seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset())}
+			if t.redirects(&seg, stmt.Redirs); seg.Floor != "" {
+				seg.Argv = []string{t.text[seg.Start:seg.End]}
+				t.plan.Segments = append(t.plan.Segments, seg)
+			}
+		}
 		return true
 	})
 }

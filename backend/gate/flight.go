@@ -125,7 +125,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	ends := f.questionEnds()
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
-	shown := f.plan
+	shown, judged := f.plan, f.judgement
 	answer, err := f.Pending.Ask(ctx, f.prompt(ends), f.key(), ends)
 	if errors.Is(err, pending.ErrTooMany) {
 		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")
@@ -142,7 +142,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	f.byPerson = answer.By != byPolicy
 	always := f.judgement.Writes
 	f.judge(false)
-	if d := f.stillTheSame(shown); d != nil {
+	if d := f.stillTheSame(shown, judged); d != nil {
 		return d
 	}
 	if answer.Decision == approval.AllowAlways {
@@ -165,11 +165,11 @@ func (f *flight) refusedBy(answer approval.Answer) *approval.Denial {
 
 // stillTheSame compares what the person saw with what would run now, after
 // the policy of this moment has judged it again.
-func (f *flight) stillTheSame(shown approval.Plan) *approval.Denial {
+func (f *flight) stillTheSame(shown approval.Plan, judged approval.Judgement) *approval.Denial {
 	if f.judgement.Verdict == approval.VerdictDeny || !f.byPerson && f.judgement.Verdict != approval.VerdictAllow {
 		return f.denied()
 	}
-	if !samePlan(&shown, &f.plan) {
+	if !samePlan(&shown, &f.plan) || f.byPerson && !sameReasons(judged, f.judgement) {
 		return deny(approval.ReasonDrifted, "what it would run changed while the question was open: ask again")
 	}
 	return nil
@@ -229,6 +229,17 @@ func (f *flight) grants() *approval.Denial {
 	return nil
 }
 
+// sameReasons reports whether the second judgement found nothing to ask about
+// that the first did not: what an argument leads to may have changed.
+func sameReasons(shown, now approval.Judgement) bool {
+	for i, s := range now.Segments {
+		if s.Verdict != approval.VerdictAllow && (i >= len(shown.Segments) || s.Finding != shown.Segments[i].Finding) {
+			return false
+		}
+	}
+	return true
+}
+
 // samePlan reports whether two looks at a request found the same programs,
 // folder and words.
 func samePlan(a, b *approval.Plan) bool {
@@ -237,7 +248,8 @@ func samePlan(a, b *approval.Plan) bool {
 	}
 	for i := range a.Segments {
 		x, y := &a.Segments[i], &b.Segments[i]
-		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !sameProgram(x.Program, y.Program) {
+		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !sameProgram(x.Program, y.Program) ||
+			!slices.Equal(x.Findings, y.Findings) || !slices.Equal(x.Redirects, y.Redirects) || x.Floor != y.Floor {
 			return false
 		}
 	}

@@ -253,7 +253,11 @@ func TestDrift(t *testing.T) {
 			os.Rename(b.path("project"), b.path("old"))
 			os.Mkdir(b.path("project"), 0o755)
 		}, "denied drifted"},
-		{"the folder is gone", func(b *bench) { os.Remove(b.path("project")) }, "denied cwd-unavailable"},
+		{"the folder is gone", func(b *bench) { os.RemoveAll(b.path("project")) }, "denied cwd-unavailable"},
+		{"what an argument leads to", func(b *bench) {
+			os.Remove(b.path("project/notes"))
+			os.Symlink("../.env", b.path("project/notes"))
+		}, "denied drifted"},
 		{"a deny rule", func(b *bench) {
 			b.edit(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "tool"}); return nil })
 		}, "denied denylisted"},
@@ -269,8 +273,13 @@ func TestDrift(t *testing.T) {
 			if err := os.Mkdir(b.path("project"), 0o755); err != nil {
 				t.Fatal(err)
 			}
+			for _, name := range []string{"project/notes", ".env"} {
+				if err := os.WriteFile(b.path(name), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			b.person(once, func() { test.change(b) })
-			req := b.request("tool")
+			req := b.request("tool", "notes")
 			req.Cwd = b.path("project")
 			if got := outcome(b.Run(context.Background(), req)); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)

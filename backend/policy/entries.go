@@ -15,7 +15,7 @@ import (
 func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding) {
 	res := s.Program
 	miss := say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path)
-	for _, one := range r.candidates(res) {
+	for _, one := range r.candidates(res, s.Kind) {
 		switch {
 		case !one.narrowed(in, s):
 		case one.ended(in):
@@ -39,7 +39,7 @@ func (one *rule) ended(in Input) bool {
 }
 
 // candidates returns the entries whose pattern means this program.
-func (r *Rules) candidates(res *approval.Resolution) []*rule {
+func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind) []*rule {
 	found := slices.Clone(r.literal[res.File.Path])
 	if res.Link != "" {
 		for _, one := range r.literal[res.Link] {
@@ -47,6 +47,9 @@ func (r *Rules) candidates(res *approval.Resolution) []*rule {
 				found = append(found, one)
 			}
 		}
+	}
+	if ofSystem(res.File.Path) && kind != approval.KindReader {
+		return append(found, r.bareLiteral(res)...) // what it can do is not known, so its own name must be listed
 	}
 	for _, one := range r.patterns {
 		if one.pattern.Match(res.File.Path) || res.Link != "" && one.pattern.Match(res.Link) && sameStore(res.Link, res.File.Path) {
@@ -59,6 +62,28 @@ func (r *Rules) candidates(res *approval.Resolution) []*rule {
 		}
 	}
 	return found
+}
+
+// bareLiteral returns the entries that are exactly this name.
+func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {
+	for _, one := range r.bare {
+		if res.Bare && one.Pattern == res.Word {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// ofSystem reports whether a file lies where the system keeps its programs.
+// There are hundreds that can start others or write, and no list of them ever
+// ends, so a pattern covers only the readers among them.
+func ofSystem(real string) bool {
+	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"} {
+		if strings.HasPrefix(real, dir+"/") && !strings.HasPrefix(real, "/usr/local/") {
+			return true
+		}
+	}
+	return false
 }
 
 // leadsTo reports whether a literal entry that is a link covers this target:

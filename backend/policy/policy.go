@@ -128,13 +128,15 @@ func (r *Rules) hidden(in Input) []approval.Finding {
 		return nil
 	}
 	for _, f := range in.Plan.Findings {
-		if f.Reason == approval.ReasonUnreadable || f.Reason == approval.ReasonTooComplex {
+		switch f.Reason {
+		case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonWrapperUnclear:
 			return []approval.Finding{f}
 		}
 	}
 	for i := range in.Plan.Segments {
 		s := &in.Plan.Segments[i]
-		if s.Program != nil || s.Builtin != "" {
+		starts := s.Kind == approval.KindWrapper || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer
+		if (s.Program != nil || s.Builtin != "") && !starts {
 			continue
 		}
 		for _, f := range s.Findings {

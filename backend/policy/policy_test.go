@@ -94,12 +94,17 @@ func TestEntries(t *testing.T) {
 		{"ls", "/usr/bin/ls", "ask allowlist-miss"},
 		{"/usr/bin/LS", "ls", "ask allowlist-miss"},
 		{"/usr/bin/ls", "LS", "deny not-found"},
-		{"*", "tool x", "allow"},
+		{"*", "/opt/a/b/tool x", "allow"},
 		{"*", "/home/ann/p/tool x", "allow"},
 		{"*", "sh x", "ask inline-code"},
 		{"*", "python3.12 x", "ask inline-code"},
 		{"/usr/bin/env", "env ls", "ask wrapper-unclear"},
 		{"*", "git status", "ask starts-program"},
+		{"*", "/usr/bin/tool x", "ask allowlist-miss"},
+		{"/usr/**", "/usr/bin/tool x", "ask allowlist-miss"},
+		{"/usr/bin/t??l", "/usr/bin/tool x", "ask allowlist-miss"},
+		{"*", "mine x", "allow"},
+		{"*", "cat x", "allow"},
 		{"/usr/bin/rm", "rm x", "ask writes-file"},
 		{"/opt/*/tool", "/opt/a/tool", "allow"},
 		{"/opt/*/tool", "/opt/a/b/tool", "ask allowlist-miss"},
@@ -230,7 +235,7 @@ func TestDenylist(t *testing.T) {
 		p.Denylist = []approval.DenyRule{{Pattern: test.rule}}
 		check(t, test.rule+" ⊢ "+test.line, judge(p, test.line, nil), test.want)
 	}
-	p := onMiss("*")
+	p := onMiss("tool")
 	p.Denylist = []approval.DenyRule{{Pattern: "tool", Args: []string{"push"}, Reason: "ask me first"}}
 	check(t, "with arguments", judge(p, "tool push x", nil), "deny denylisted")
 	check(t, "other arguments", judge(p, "tool pull", nil), "allow")
@@ -260,6 +265,13 @@ func TestFull(t *testing.T) {
 		{"eval", denying, "$ eval x", "deny evaluates"},
 		{"unreadable", denying, "$ ls '", "deny unreadable"},
 		{"run-time argument", denying, "$ ls $x", "allow"},
+		{"run-time target", denying, "$ env $x", "deny runtime-value"},
+		{"many layers", denying, "env env env env env curl x", "deny too-complex"},
+		{"a shell with options", denying, "bash --norc -c ls;curl", "deny unreadable"},
+		{"a shell with more words", denying, "sh -c ls;curl x", "deny unreadable"},
+		{"a shell that reads", denying, "$ echo curl | sh", "deny unreadable"},
+		{"split by env", denying, "env -S x;curl", "deny wrapper-unclear"},
+		{"everything in the root", full, "$ cd / && rm -rf *", "deny floor"},
 		{"always", always, "ls", "ask ask-always"},
 	}
 	for _, test := range tests {
