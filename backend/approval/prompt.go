@@ -1,6 +1,11 @@
 package approval
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
 
 // Prompt is a question with everything that is shown with it. Whoever shows
 // it computes nothing; the answer is its ID and a Decision.
@@ -22,6 +27,19 @@ type Prompt struct {
 	Count int `json:"count"`
 	// CallerGone tells that nobody waits any more: an answer runs nothing.
 	CallerGone bool `json:"callerGone,omitempty"`
+}
+
+// Digest names everything that is shown with a question and decides what a yes
+// means. It is the same on both sides of the socket. How many share the
+// question, and the time, are left out.
+func (p Prompt) Digest() string {
+	p.Count, p.CallerGone, p.Asked, p.Expires = 0, false, 0, 0
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "" // equals no digest: see its callers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // EnvChange is one difference between the environment of the run and the

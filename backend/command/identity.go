@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -18,6 +19,21 @@ type Hashes struct {
 	mu    sync.Mutex
 	known map[approval.File]string
 }
+
+// Kept reports whether only the system's package manager changes a file: it is
+// root's, nobody else may write to it, and it lies where the system keeps its
+// programs. Such a file gets new content by upgrades, which are no reason to
+// ask.
+func Kept(file approval.File) bool {
+	return file.UID == 0 && file.Mode&0o022 == 0 && OfSystem(file)
+}
+
+// OfSystem reports whether a file lies where the system keeps its programs.
+func OfSystem(file approval.File) bool {
+	return slices.ContainsFunc(systemPlaces, func(dir string) bool { return within(file.Path, dir) }) && !within(file.Path, "/usr/local")
+}
+
+var systemPlaces = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"}
 
 // maxHashes bounds the memory; beyond it everything is forgotten and hashed
 // again when it is asked for.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/history"
@@ -202,6 +203,9 @@ func (f *flight) recordHash(e *approval.Entry) {
 	for i, id := range e.Identity {
 		for _, s := range f.plan.Segments {
 			if s.Program == nil || s.Program.File.Path != id.Path {
+				continue
+			}
+			if command.Kept(s.Program.File) {
 				continue
 			}
 			if sum, err := f.Hashes.Of(s.Program.File); err == nil {

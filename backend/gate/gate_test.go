@@ -146,7 +146,7 @@ func (b *bench) person(say approval.Answer, before func()) {
 				if before != nil {
 					before()
 				}
-				if err := b.pending.Answer(p.ID, p.Count, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
+				if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
 					b.t.Errorf("answer: %v", err)
 				}
 			}
@@ -308,7 +308,7 @@ func TestMerging(t *testing.T) {
 		t.Fatalf("%d questions: %+v", len(list), list)
 	}
 	for _, p := range list {
-		if err := b.pending.Answer(p.ID, p.Count, once); err != nil {
+		if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, once); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestCallerGone(t *testing.T) {
 	if len(list) != 1 || !list[0].CallerGone {
 		t.Fatalf("%+v", list)
 	}
-	if err := b.pending.Answer(list[0].ID, 1, once); !errors.Is(err, pending.ErrGone) {
+	if err := b.pending.Answer(list[0].ID, pending.Shown{Digest: list[0].Digest(), Count: 1}, once); !errors.Is(err, pending.ErrGone) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(b.path("mark")); err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -121,7 +122,8 @@ func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		ID       string            `json:"id"`
-		Count    int               `json:"count"` // how many requests were shown with it
+		Digest   string            `json:"digest"` // of the question as it was shown
+		Count    int               `json:"count"`  // how many requests were shown with it
 		Decision approval.Decision `json:"decision"`
 		Note     string            `json:"note"`
 		By       string            `json:"by"`
@@ -136,7 +138,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if params.By == "terminal" {
 		a.By = params.By
 	}
-	if err := h.pending.Answer(params.ID, max(1, params.Count), a); err != nil {
+	if err := h.pending.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
@@ -220,7 +222,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	case params.Entry != nil && params.Deny == nil:
 		entry := *params.Entry
 		entry.AddedAt = time.Now().UnixMilli()
-		recordLink(&entry, h.opt.Home)
+		recordIdentity(&entry, h.opt.Home)
 		return h.update(params.BaseHash, func(d *store.Document) error {
 			d.Add(params.AgentID, entry)
 			return nil

@@ -6,9 +6,11 @@ import (
 	"github.com/countersign-app/countersign/backend/glob"
 )
 
-// recordLink notes where a pattern that is a link leads now, so that the
-// entry covers this target and not any later one (judgement.md, step 5).
-func recordLink(e *approval.Entry, home string) {
+// recordIdentity notes what a pattern without a wildcard means now: where a
+// link leads, so that the entry covers this target and not any later one, and
+// the hash of a file that a program of this user could change (judgement.md,
+// steps 5 and 7).
+func recordIdentity(e *approval.Entry, home string) {
 	pattern, err := glob.Parse(e.Pattern, home)
 	if err != nil {
 		return // the store says what is wrong with it
@@ -17,7 +19,16 @@ func recordLink(e *approval.Entry, home string) {
 	if !literal || len(e.Identity) > 0 {
 		return
 	}
-	if file, err := (command.Disk{}).Look(at); err == nil && file.Path != at {
-		e.Identity = []approval.Identity{{Path: file.Path, Size: file.Size, MTime: file.Mod / 1_000_000}}
+	file, err := command.Disk{}.Look(at)
+	if err != nil {
+		return
+	}
+	id := approval.Identity{Path: file.Path, Size: file.Size, MTime: file.Mod / 1_000_000}
+	if !command.Kept(file) {
+		var hashes command.Hashes
+		id.SHA256, _ = hashes.Of(file)
+	}
+	if id.SHA256 != "" || file.Path != at {
+		e.Identity = []approval.Identity{id}
 	}
 }

@@ -21,6 +21,7 @@ var (
 	ErrGone       = errors.New("the agent stopped waiting, so nothing was run")
 	ErrNotOffered = errors.New("this answer is not offered for this question")
 	ErrMore       = errors.New("more of the same are waiting now than were shown: look again")
+	ErrOther      = errors.New("this is not the question that was shown: look again")
 )
 
 // Limits and times (product.md, defaults and numbers).
@@ -161,11 +162,18 @@ func nobody(why approval.Reason, sentence string) approval.Answer {
 	}
 }
 
-// Answer gives a question its answer, for all count requests that were shown
-// with it. Only the first counts: ErrUnknown says that another came before,
-// ErrGone that nobody waits for it any more. A yes is not taken (ErrMore) when
-// more requests share the question by now than the person saw.
-func (b *Book) Answer(id string, count int, a approval.Answer) error {
+// Shown is what a person saw when they answered: the digest of the question
+// and how many requests shared it.
+type Shown struct {
+	Digest string
+	Count  int
+}
+
+// Answer gives a question its answer, for all requests that were shown with
+// it. Only the first counts: ErrUnknown says that another came before, ErrGone
+// that nobody waits for it any more. A yes is not taken when the person saw
+// another question (ErrOther), or fewer requests than share it now (ErrMore).
+func (b *Book) Answer(id string, shown Shown, a approval.Answer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })
@@ -176,8 +184,13 @@ func (b *Book) Answer(id string, count int, a approval.Answer) error {
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
 		return ErrNotOffered
 	}
-	if a.Decision != approval.DecisionDeny && len(q.waiters) > count {
-		return ErrMore
+	if a.Decision != approval.DecisionDeny {
+		if digest := q.prompt.Digest(); digest == "" || shown.Digest != digest {
+			return ErrOther
+		}
+		if len(q.waiters) > shown.Count {
+			return ErrMore
+		}
 	}
 	return b.give(q, a)
 }

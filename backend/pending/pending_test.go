@@ -35,6 +35,17 @@ func asked(t *testing.T, b *pending.Book, ctx context.Context, p approval.Prompt
 	return done
 }
 
+// seen is what a person sees who looks at a question now, when so many share
+// it.
+func seen(b *pending.Book, id string, count int) pending.Shown {
+	for _, p := range b.List() {
+		if p.ID == id {
+			return pending.Shown{Digest: p.Digest(), Count: count}
+		}
+	}
+	return pending.Shown{}
+}
+
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 var allow = approval.Answer{Decision: approval.AllowOnce, By: "terminal"}
@@ -47,7 +58,7 @@ func TestAnswerOnce(t *testing.T) {
 	for i := range 50 {
 		all.Go(func() {
 			a := approval.Answer{Decision: approval.DecisionDeny, By: fmt.Sprint(i)}
-			if err := b.Answer("1", 1, a); err == nil {
+			if err := b.Answer("1", seen(b, "1", 1), a); err == nil {
 				won.Add(1)
 			} else if !errors.Is(err, pending.ErrUnknown) {
 				t.Error(err)
@@ -67,14 +78,19 @@ func TestOnlyOfferedAnswers(t *testing.T) {
 	b := pending.New()
 	done := asked(t, b, context.Background(), question("1", "a"), "k", later())
 	for _, d := range []approval.Decision{approval.AllowAlways, approval.DecisionUnset, "yes"} {
-		if err := b.Answer("1", 1, approval.Answer{Decision: d}); !errors.Is(err, pending.ErrNotOffered) {
+		if err := b.Answer("1", seen(b, "1", 1), approval.Answer{Decision: d}); !errors.Is(err, pending.ErrNotOffered) {
 			t.Errorf("%q: %v", d, err)
 		}
 	}
-	if err := b.Answer("2", 1, allow); !errors.Is(err, pending.ErrUnknown) {
+	if err := b.Answer("2", seen(b, "2", 1), allow); !errors.Is(err, pending.ErrUnknown) {
 		t.Errorf("another id: %v", err)
 	}
-	if err := b.Answer("1", 1, allow); err != nil {
+	other := question("1", "a")
+	other.Plan.Text = "something harmless"
+	if err := b.Answer("1", pending.Shown{Digest: other.Digest(), Count: 1}, allow); !errors.Is(err, pending.ErrOther) {
+		t.Errorf("a yes to something else: %v", err)
+	}
+	if err := b.Answer("1", seen(b, "1", 1), allow); err != nil {
 		t.Error(err)
 	}
 	if a := <-done; a != allow {
@@ -92,10 +108,10 @@ func TestExpiry(t *testing.T) {
 	if len(list) != 1 || !list[0].CallerGone {
 		t.Errorf("the question is not left to be seen: %+v", list)
 	}
-	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrGone) {
+	if err := b.Answer("1", seen(b, "1", 1), allow); !errors.Is(err, pending.ErrGone) {
 		t.Errorf("answering it: %v", err)
 	}
-	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrUnknown) {
+	if err := b.Answer("1", seen(b, "1", 1), allow); !errors.Is(err, pending.ErrUnknown) {
 		t.Errorf("answering it again: %v", err)
 	}
 }
@@ -114,7 +130,7 @@ func TestCallerGone(t *testing.T) {
 	if len(list) != 1 || list[0].ID != "2" || list[0].CallerGone || list[0].Count != 1 {
 		t.Fatalf("%+v", list)
 	}
-	if err := b.Answer("2", 1, allow); err != nil {
+	if err := b.Answer("2", seen(b, "2", 1), allow); err != nil {
 		t.Fatal(err)
 	}
 	if a := <-again; a != allow {
@@ -137,10 +153,10 @@ func TestMerge(t *testing.T) {
 	if a := <-second; a.Reason != approval.ReasonApprovalCancelled {
 		t.Errorf("who hung up got %+v", a)
 	}
-	if err := b.Answer("1", 1, allow); !errors.Is(err, pending.ErrMore) {
+	if err := b.Answer("1", seen(b, "1", 1), allow); !errors.Is(err, pending.ErrMore) {
 		t.Errorf("a yes to one, when two wait: %v", err)
 	}
-	if err := b.Answer("1", 2, allow); err != nil {
+	if err := b.Answer("1", seen(b, "1", 2), allow); err != nil {
 		t.Fatal(err)
 	}
 	if x, y := <-first, <-third; x != allow || y != allow {
@@ -243,7 +259,7 @@ func TestRace(t *testing.T) {
 		})
 		all.Go(func() {
 			for _, p := range b.List() {
-				_ = b.Answer(p.ID, p.Count, allow)
+				_ = b.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, allow)
 			}
 		})
 	}

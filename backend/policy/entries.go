@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
@@ -48,8 +49,11 @@ func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind) 
 			}
 		}
 	}
-	if ofSystem(res.File.Path) && kind != approval.KindReader {
-		return append(found, r.bareLiteral(res)...) // what it can do is not known, so its own name must be listed
+	// There are hundreds of programs of the system that can start others or
+	// write, and no list of them ever ends: a pattern covers only the readers
+	// among them, and the others need an entry with their name.
+	if command.OfSystem(res.File) && kind != approval.KindReader {
+		return append(found, r.bareLiteral(res)...)
 	}
 	for _, one := range r.patterns {
 		if one.pattern.Match(res.File.Path) || res.Link != "" && one.pattern.Match(res.Link) && sameStore(res.Link, res.File.Path) {
@@ -72,18 +76,6 @@ func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {
 		}
 	}
 	return found
-}
-
-// ofSystem reports whether a file lies where the system keeps its programs.
-// There are hundreds that can start others or write, and no list of them ever
-// ends, so a pattern covers only the readers among them.
-func ofSystem(real string) bool {
-	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"} {
-		if strings.HasPrefix(real, dir+"/") && !strings.HasPrefix(real, "/usr/local/") {
-			return true
-		}
-	}
-	return false
 }
 
 // leadsTo reports whether a literal entry that is a link covers this target:

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -36,7 +35,7 @@ func (approvalsGet) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(p.state.Approvals())
+	text, err := p.policyText()
 	if err != nil {
 		return err
 	}
@@ -254,7 +253,7 @@ func (p *program) answer(id string, d approval.Decision, note string) error {
 	case len(found) > 1:
 		return fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
 	}
-	params := map[string]any{"id": found[0].ID, "count": found[0].Count, "decision": d, "note": note}
+	params := map[string]any{"id": found[0].ID, "digest": found[0].Digest(), "count": found[0].Count, "decision": d, "note": note}
 	if err := p.operate("pending.answer", params, nil); err != nil {
 		return err
 	}

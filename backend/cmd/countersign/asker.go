@@ -140,7 +140,7 @@ func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool
 		fmt.Fprintf(a.stderr, "Type %s > ", choiceKeys(p))
 		return false
 	}
-	params := map[string]any{"id": p.ID, "count": p.Count, "decision": d, "by": "terminal", "note": strings.TrimSpace(note)}
+	params := map[string]any{"id": p.ID, "digest": p.Digest(), "count": p.Count, "decision": d, "by": "terminal", "note": strings.TrimSpace(note)}
 	if err := a.client.Call(ctx, a.key, "pending.answer", params, nil); err != nil {
 		fmt.Fprintln(a.stderr, "—", plain(err))
 		return true

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -24,14 +25,30 @@ var errNoPolicy = exit{exitNoHost, "there is no policy here yet: `countersign ho
 
 // document reads the policy file as it is on disk.
 func (p *program) document() (*store.Document, error) {
-	text, err := os.ReadFile(p.state.Approvals())
+	text, err := p.policyText()
+	if err != nil {
+		return nil, err
+	}
+	return store.Parse(p.state.Approvals(), text, p.home)
+}
+
+// maxPolicy is more than any policy file that a host takes, in bytes.
+const maxPolicy = 16 << 20
+
+// policyText reads the policy file. What is put in its place cannot hang us.
+func (p *program) policyText() ([]byte, error) {
+	f, err := os.OpenFile(p.state.Approvals(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoPolicy
 	}
 	if err != nil {
 		return nil, err
 	}
-	return store.Parse(p.state.Approvals(), text, p.home)
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file: move it away", p.state.Approvals())
+	}
+	return io.ReadAll(io.LimitReader(f, maxPolicy))
 }
 
 // dial connects to the host of the state folder. The document is nil while
