@@ -56,8 +56,8 @@ func (t *callers) find(id process) (*caller, bool) {
 }
 
 // enter adds a connection of a process. It reports false while the process
-// is shut out.
-func (t *callers) enter(c *conn, peer approval.Peer) (*caller, bool) {
+// is shut out, and when it has as many as it may have.
+func (t *callers) enter(c *conn, peer approval.Peer, most int) (*caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id := process{peer.PID, peer.Started}
@@ -66,7 +66,7 @@ func (t *callers) enter(c *conn, peer approval.Peer) (*caller, bool) {
 		k = &caller{id: id, ancestors: peer.Ancestors, conns: map[*conn]struct{}{}}
 		t.known[id] = k
 	}
-	if t.now().Before(k.shut) {
+	if t.now().Before(k.shut) || len(k.conns) >= most {
 		return nil, false
 	}
 	k.conns[c] = struct{}{}

@@ -70,7 +70,7 @@ func (c *conn) identify() bool {
 	}
 	c.ours = c.s.door.programs.run(pid)
 	var ok bool
-	c.who, ok = c.s.callers.enter(c, c.peer)
+	c.who, ok = c.s.callers.enter(c, c.peer, c.s.maxConns/2)
 	return ok
 }
 

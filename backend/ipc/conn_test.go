@@ -222,8 +222,9 @@ func TestLinesInAnyPieces(t *testing.T) {
 	}
 }
 
+// One process gets half of the places; another one still comes in.
 func TestConnectionLimit(t *testing.T) {
-	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 5 })
+	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 10 })
 	var open []raw
 	for range 5 {
 		p := connect(t, s)
@@ -234,6 +235,9 @@ func TestConnectionLimit(t *testing.T) {
 	}
 	if got := connect(t, s).line(); got != closed {
 		t.Errorf("one too many got %q", got)
+	}
+	if err := helperCommand(t, task{Ask: true, Socket: s.path}).Run(); err != nil {
+		t.Errorf("another process: %v", err)
 	}
 	open[0].Close()
 	eventually(t, "one has left", func() bool { return s.count() == 4 })
@@ -341,7 +345,7 @@ func TestCallersAreForgotten(t *testing.T) {
 	table := callers{known: map[process]*caller{}, now: c.now, rate: 1}
 	visit := func(pid int) (*conn, *caller) {
 		nc := &conn{}
-		k, ok := table.enter(nc, approval.Peer{PID: pid, Started: 1})
+		k, ok := table.enter(nc, approval.Peer{PID: pid, Started: 1}, 1)
 		if !ok {
 			t.Fatalf("%d may not enter", pid)
 		}

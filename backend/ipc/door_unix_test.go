@@ -181,6 +181,34 @@ func TestProgramAtConnectCounts(t *testing.T) {
 	}
 }
 
+// Processes that do not run our program and take all the places they get do
+// not lock the operator out.
+func TestPlacesForOurOwnProgram(t *testing.T) {
+	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = reservedConns + 10 })
+	dir := shortDir(t)
+	exe := filepath.Join(dir, "other")
+	copyExe(t, exe)
+	for i := range 2 {
+		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.Wait()
+		defer os.WriteFile(filepath.Join(dir, "end"), nil, 0o600)
+		eventually(t, "they are all connected", func() bool {
+			_, err := os.Stat(filepath.Join(dir, fmt.Sprint("idle", k.Process.Pid)))
+			return err == nil
+		})
+		p := connect(t, s) // it comes after them
+		if got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs())); !strings.Contains(got, `"ok":true`) {
+			t.Errorf("the operator after %d: %q", i+1, got)
+		}
+		if n := s.count(); n != 10+i+1 {
+			t.Errorf("%d connections, want 10 of others and %d of ours", n, i+1)
+		}
+	}
+}
+
 func TestForeignUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")

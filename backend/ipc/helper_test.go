@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,9 @@ type task struct {
 	Host bool
 	// Ask: send one exec frame and keep the connection.
 	Ask bool
+	// Idle: open so many connections, write a file with the name "idle" and
+	// the process id, and keep those that stay open.
+	Idle int
 	// Kids are started one after another, in the same session.
 	Kids []task
 	// Wait for the kids; else they become orphans.
@@ -80,6 +84,18 @@ func (k task) do() error {
 		}
 		defer c.Close()
 		if _, err := c.Exec(context.Background(), testToken, command("true")); err != nil {
+			return err
+		}
+	}
+	for range k.Idle {
+		nc, err := net.Dial("unix", k.Socket)
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+	}
+	if k.Idle > 0 {
+		if err := os.WriteFile(filepath.Join(k.Dir, fmt.Sprint("idle", os.Getpid())), nil, 0o600); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,11 @@ import (
 
 const (
 	maxWaiting = 5_000
-	maxConns   = 1_000
+	// maxConns is how many connections there may be. One process gets half
+	// of them, and the last reservedConns are for our own programs: else any
+	// other one could keep the operator out by connecting and saying nothing.
+	maxConns      = 1_000
+	reservedConns = 32
 	// defaultRate is what one process may send a second before it is read
 	// later (wire.md).
 	defaultRate = 500
@@ -210,18 +214,11 @@ func (s *Server) sleep(d time.Duration) {
 	}
 }
 
-// take starts a connection, or closes it when there are too many.
+// take starts a connection, or closes it when there is no place for it.
 func (s *Server) take(nc *net.UnixConn) {
 	c := &conn{s: s, nc: nc}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
-	s.mu.Lock()
-	full := s.closed || len(s.conns) >= s.maxConns
-	if !full {
-		s.conns[c] = struct{}{}
-		s.done.Add(1)
-	}
-	s.mu.Unlock()
-	if full {
+	if !s.room(nc) || !s.add(c) {
 		c.kill()
 		return
 	}
@@ -232,6 +229,30 @@ func (s *Server) take(nc *net.UnixConn) {
 		delete(s.conns, c)
 		s.mu.Unlock()
 	}()
+}
+
+// room reports whether there is a place for a connection. Only Serve adds
+// connections, so the answer holds until it does.
+func (s *Server) room(nc *net.UnixConn) bool {
+	s.mu.Lock()
+	free := s.maxConns - len(s.conns)
+	s.mu.Unlock()
+	if free > reservedConns || free <= 0 {
+		return free > 0
+	}
+	uid, pid, err := peerOf(nc)
+	return err == nil && uid == s.uid && s.door.programs.run(pid)
+}
+
+// add counts one more connection, unless the server stops.
+func (s *Server) add(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.conns[c] = struct{}{}
+		s.done.Add(1)
+	}
+	return !s.closed
 }
 
 // hold counts one more goroutine that Close waits for.

@@ -28,13 +28,13 @@ func (sh *shell) builtin(seg int, io stdio) ending {
 	case "false":
 		return ending{code: 1}
 	case "pwd":
-		return write(io.fds[1], sh.dir.path+"\n")
+		return write(io[1], sh.dir.path+"\n")
 	case "echo":
-		return write(io.fds[1], echo(args))
+		return write(io[1], echo(args))
 	case "exit":
-		return sh.exit(args, io.fds[2])
+		return sh.exit(args, io[2])
 	case "cd":
-		return sh.cd(args, io.fds[2])
+		return sh.cd(args, io[2])
 	}
 	sh.deny(seg, denied(approval.ReasonTooComplex, "%q cannot be done without a shell", s.Builtin))
 	return ending{}

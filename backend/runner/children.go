@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -15,8 +16,9 @@ import (
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
-// process is a program that we started and have not reaped. As long as it is
-// not reaped, its id and that of its group belong to it.
+// process is a program that we started and have not reaped. It leads a group
+// and a session; as long as it is not reaped, the number of all three is its
+// own.
 type process struct {
 	Process
 	run  *run
@@ -32,7 +34,7 @@ type children struct {
 	kids     map[int]*process           // those of every run, until they are reaped
 	runs     map[*run]bool              // those that are not over
 	starting map[chan struct{}]struct{} // closed when that start is over
-	host     int                        // our own process group
+	host     int                        // our own process group: no run's, see spawn
 	// unclaimed is set while something lives that may belong to one of
 	// several runs.
 	unclaimed bool
@@ -109,27 +111,28 @@ func (c *children) remove(u *run) {
 // short run takes them when it ends, and so saves a signal for every program.
 const young = time.Second
 
-// groups returns the leaders of a run that are not reaped.
+// groups returns the programs of a run that are not reaped.
 func (c *children) groups(u *run) []Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []Process
 	for _, k := range c.kids {
-		if k.run == u && k.PID == k.PGID {
+		if k.run == u {
 			list = append(list, k.Process)
 		}
 	}
 	return list
 }
 
-// signalGroups signals every group of a run whose leader is not reaped, so
-// that no other group can have its number, and returns these groups.
+// signalGroups signals the group of every program of a run that is not
+// reaped, so that no other group can have its number, and returns these
+// groups.
 func (c *children) signalGroups(u *run, sig unix.Signal) map[int]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	told := map[int]bool{}
 	for _, k := range c.kids {
-		if k.run == u && k.PID == k.PGID {
+		if k.run == u {
 			_ = unix.Kill(-k.PGID, sig) // no member left is no error
 			told[k.PGID] = true
 		}
@@ -137,10 +140,9 @@ func (c *children) signalGroups(u *run, sig unix.Signal) map[int]bool {
 	return told
 }
 
-// start runs spawn and registers what it started, in the group of leader or
-// as the leader of its own. Until start returns,
-// settle waits: a child that nobody registered yet is no stray.
-func (c *children) start(u *run, leader *process, spawn func() (int, error)) (*process, error) {
+// start runs spawn and registers what it started. Until start returns, settle
+// waits: a child that nobody registered yet is no stray.
+func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	over := make(chan struct{})
 	c.mu.Lock()
 	c.starting[over] = struct{}{}
@@ -155,11 +157,7 @@ func (c *children) start(u *run, leader *process, spawn func() (int, error)) (*p
 			_ = unix.Kill(p.PID, unix.SIGKILL)
 			reapPID(p.PID)
 		}
-		p.Started = info.Started
-	}
-	// The group it was put into. It may have left it by now.
-	if p.PGID = p.PID; leader != nil {
-		p.PGID = leader.PID
+		p.PGID, p.Started = p.PID, info.Started
 	}
 
 	c.mu.Lock()
@@ -256,7 +254,8 @@ func (c *children) belongs(u *run, p proc.Info) bool {
 	if !orphan(p) || p.Zombie || p.Group == c.host {
 		return false
 	}
-	if leader := c.kids[p.Group]; leader != nil {
+	// The group tells as well where a platform hides the session.
+	if leader := cmp.Or(c.kids[p.Session], c.kids[p.Group]); leader != nil {
 		return leader.run == u
 	}
 	if !subreaper && p.Started < u.begun {

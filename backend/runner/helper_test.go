@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +27,23 @@ const testPATH = "/usr/bin:/bin"
 
 // patience is how long a test waits for what must happen before it fails.
 const patience = 20 * time.Second
+
+// joinEnv makes the test binary a program of a run that leaves a process
+// without a mark in another process group, and says whether it could.
+const joinEnv = "COUNTERSIGN_RUNNER_TEST_JOIN"
+
+func TestMain(m *testing.M) {
+	if group, err := strconv.Atoi(os.Getenv(joinEnv)); err == nil {
+		said := "refused\n"
+		attr := &os.ProcAttr{Env: []string{}, Sys: &syscall.SysProcAttr{Setpgid: true, Pgid: group}}
+		if _, err := os.StartProcess("/bin/sleep", []string{"sleep", "100"}, attr); err == nil {
+			said = "joined\n"
+		}
+		os.Stdout.WriteString(said)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 func newRunner(t testing.TB) *Runner {
 	t.Helper()

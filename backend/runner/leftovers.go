@@ -82,8 +82,9 @@ func nameOf(p proc.Info) string {
 }
 
 // EndLeftovers ends what an earlier host left running when it crashed: every
-// process of this user that carries a run id with this prefix, and the groups
-// of these leaders, each as long as the leader is still the same process. It
+// process of this user that carries a run id with this prefix, and the
+// sessions of these programs, each as long as the program is still the same
+// process. It
 // returns the names of what it ended. This process, those above it and those
 // below it are spared.
 func (r *Runner) EndLeftovers(ctx context.Context, prefix string, known []Process) ([]string, error) {
@@ -121,10 +122,10 @@ func leftovers(prefix string, known []Process, spared map[int]bool) ([]proc.Info
 	if err != nil {
 		return nil, fmt.Errorf("cannot list processes: %w", err)
 	}
-	groups := map[int]bool{}
+	sessions := map[int]bool{}
 	for _, p := range list {
 		if slices.Contains(known, Process{PID: p.PID, PGID: p.PID, Started: p.Started}) {
-			groups[p.PID] = true
+			sessions[p.PID] = true
 		}
 	}
 	var found []proc.Info
@@ -133,7 +134,7 @@ func leftovers(prefix string, known []Process, spared map[int]bool) ([]proc.Info
 			continue
 		}
 		id, _ := proc.Getenv(p.PID, marker)
-		if groups[p.Group] || strings.HasPrefix(id, prefix) {
+		if sessions[p.Session] || sessions[p.Group] || strings.HasPrefix(id, prefix) {
 			found = append(found, p)
 		}
 	}

@@ -94,7 +94,7 @@ func (u *run) executePlan(dir *folder) (ending, error) {
 	}
 	sh := &shell{run: u, dir: dir, env: slices.Clone(u.job.Env)}
 	defer sh.leave()
-	return sh.walk(u.job.Plan.Root, stdio{fds: [3]int{u.null, u.out.write[0], u.out.write[1]}}), nil
+	return sh.walk(u.job.Plan.Root, stdio{u.null, u.out.write[0], u.out.write[1]}), nil
 }
 
 // shell is what a shell would remember between two commands.
@@ -121,12 +121,8 @@ func (sh *shell) leave() {
 // over reports that no further command of this shell runs.
 func (sh *shell) over() bool { return sh.exited || sh.ctx.Err() != nil }
 
-// stdio are the descriptors of a part of a plan, and the group of the
-// pipeline that it is in, if it is in one.
-type stdio struct {
-	fds   [3]int
-	group *group
-}
+// stdio are the descriptors of a part of a plan.
+type stdio [3]int
 
 func (sh *shell) walk(n *approval.Node, io stdio) ending {
 	switch n.Op {
@@ -163,34 +159,35 @@ func (sh *shell) list(n *approval.Node, io stdio) {
 // simple runs one simple command to its end.
 func (sh *shell) simple(seg int, io stdio) ending {
 	s := &sh.job.Plan.Segments[seg]
-	io.fds = redirect(io.fds, s.Redirects, sh.null)
+	io = redirect(io, s.Redirects, sh.null)
 	if isBuiltin(s) {
 		return sh.builtin(seg, io)
 	}
-	g := io.group
-	if g == nil {
-		g = &group{}
-		defer sh.leaveGroup(g)
+	p, wait := sh.launch(seg, io)
+	e := wait()
+	if p != nil {
+		sh.release(p)
 	}
-	return sh.launch(seg, io, g)()
+	return e
 }
 
-// launch starts a program and returns how to wait for it.
-func (sh *shell) launch(seg int, io stdio, g *group) func() ending {
+// launch starts a program and returns it, nil if it did not start, and how
+// to wait for it. Whoever has waited releases it.
+func (sh *shell) launch(seg int, io stdio) (*process, func() ending) {
 	s := &sh.job.Plan.Segments[seg]
 	if err := sh.inFolder(s); err != nil {
 		sh.deny(seg, err)
-		return func() ending { return ending{} }
+		return nil, func() ending { return ending{} }
 	}
-	p, err := sh.start(launch{seg, s.Program, s.Argv, sh.dir, sh.env, io.fds}, g)
+	p, err := sh.start(launch{seg, s.Program, s.Argv, sh.dir, sh.env, io})
 	if p != nil {
-		return func() ending { return sh.wait(p, seg) }
+		return p, func() ending { return sh.wait(p, seg) }
 	}
 	e := ending{}
 	if refused := (*startError)(nil); errors.As(err, &refused) {
-		e = say(io.fds[2], refused.status, "%s", refused.text)
+		e = say(io[2], refused.status, "%s", refused.text)
 	}
-	return func() ending { return e }
+	return nil, func() ending { return e }
 }
 
 // inFolder refuses a segment that would run in another folder than the one
@@ -207,28 +204,26 @@ func (sh *shell) inFolder(s *approval.Segment) *Denied {
 }
 
 // redirect applies redirections in the order they were written.
-func redirect(fds [3]int, list []approval.Redirect, null int) [3]int {
+func redirect(io stdio, list []approval.Redirect, null int) stdio {
 	for _, r := range list {
 		if r.To == approval.ToNull {
-			fds[r.FD] = null
+			io[r.FD] = null
 		} else {
-			fds[r.FD] = fds[r.To]
+			io[r.FD] = io[r.To]
 		}
 	}
-	return fds
+	return io
 }
 
 // pipeline runs its stages at once, each as a subshell, and returns the
-// status of the last. Every stage is started before any is waited for.
+// status of the last. Every stage is started before any is waited for, and
+// the programs among them are released together: one look serves all.
 func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
-	if io.group == nil {
-		io.group = &group{}
-		defer sh.leaveGroup(io.group)
-	}
-	in, waits := io.fds[0], make([]func() ending, 0, len(kids))
+	in, waits := io[0], make([]func() ending, 0, len(kids))
+	var programs []*process
 	for i := range kids {
 		stage, mine := io, []int(nil) // descriptors that are only for this stage
-		if stage.fds[0] = in; i > 0 {
+		if stage[0] = in; i > 0 {
 			mine = append(mine, in)
 		}
 		if i < len(kids)-1 {
@@ -238,27 +233,31 @@ func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
 				closeAll(mine...)
 				break
 			}
-			in, stage.fds[1] = p[0], p[1]
+			in, stage[1] = p[0], p[1]
 			mine = append(mine, p[1])
 		}
-		waits = append(waits, sh.stage(&kids[i], stage, mine))
+		p, wait := sh.stage(&kids[i], stage, mine)
+		waits = append(waits, wait)
+		if p != nil {
+			programs = append(programs, p)
+		}
 	}
 	var last ending
 	for _, wait := range waits {
 		last = wait()
 	}
+	sh.release(programs...)
 	return last
 }
 
-// stage starts one stage of a pipeline and returns how to wait for it. A
-// program is started here; anything else runs in a goroutine, which ends when
-// its programs do or when its pipe is closed.
-func (sh *shell) stage(n *approval.Node, io stdio, mine []int) func() ending {
+// stage starts one stage of a pipeline and returns how to wait for it, and
+// the program that it is. A program is started here; anything else runs in a
+// goroutine, which ends when its programs do or when its pipe is closed.
+func (sh *shell) stage(n *approval.Node, io stdio, mine []int) (*process, func() ending) {
 	sub := sh.sub()
 	if s := &sh.job.Plan.Segments[n.Seg]; n.Op == approval.OpRun && !isBuiltin(s) {
 		defer closeAll(mine...)
-		io.fds = redirect(io.fds, s.Redirects, sh.null)
-		return sub.launch(n.Seg, io, io.group)
+		return sub.launch(n.Seg, redirect(io, s.Redirects, sh.null))
 	}
 	done := make(chan ending, 1)
 	go func() {
@@ -266,5 +265,5 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int) func() ending {
 		defer sub.leave()
 		done <- sub.walk(n, io)
 	}()
-	return func() ending { return <-done }
+	return nil, func() ending { return <-done }
 }

@@ -30,7 +30,7 @@ type run struct {
 	mu     sync.Mutex // held while a program is started
 	ending bool
 	denial *approval.Denial
-	kept   []*process // leaders whose groups may not be empty
+	kept   []*process // ended programs whose sessions may not be empty
 	loud   bool       // something of it may live on
 }
 
@@ -151,14 +151,13 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 	}
 	l.argv = plan.Argv
 	l.fds = [3]int{u.null, u.out.write[0], u.out.write[1]}
-	g := &group{}
-	p, err := u.start(l, g)
+	p, err := u.start(l)
 	u.out.hangUp() // so that the output ends when the program does
 	if p == nil {
 		return ending{}, err
 	}
 	e := u.wait(p, l.seg)
-	u.leaveGroup(g)
+	u.release(p)
 	return e, nil
 }
 
@@ -166,15 +165,12 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 // never success.
 const statusUnknown = 255
 
-// wait waits for a program, leaving it to its group to reap a leader.
+// wait waits for a program. It stays in the kernel's table until release.
 func (u *run) wait(p *process, seg int) ending {
 	e, err := await(p.PID)
 	if err != nil {
 		u.log.Error("cannot wait for a program", "pid", p.PID, "error", err)
 		e = ending{code: statusUnknown}
-	}
-	if p.PID != p.PGID {
-		ours.reap(p)
 	}
 	if u.job.Ended != nil {
 		u.job.Ended(seg, e.public())
@@ -182,24 +178,26 @@ func (u *run) wait(p *process, seg int) ending {
 	return e
 }
 
-// maxKept bounds the ended leaders that wait to be reaped.
+// maxKept bounds the ended programs that wait to be reaped.
 const maxKept = 64
 
-// leaveGroup ends a pipeline. Its leader stays unreaped while something of
-// its group may live: what a program left behind may serve the next one, and
-// is ended when the run is over.
-func (u *run) leaveGroup(g *group) {
-	p := g.leader
-	if p == nil {
+// release ends a pipeline, of which it gets the programs, all ended, in the
+// order they were started. They stay unreaped while something of their
+// sessions may live, so that nothing else gets their numbers: what a program
+// left behind may serve the next one, and is ended when the run is over.
+func (u *run) release(pipeline ...*process) {
+	if len(pipeline) == 0 {
 		return
 	}
-	if ours.quiet(p) {
-		ours.reap(p)
+	if ours.quiet(pipeline[0]) {
+		for _, p := range pipeline {
+			ours.reap(p)
+		}
 		return
 	}
 	u.mu.Lock()
 	u.loud = true
-	u.kept = append(u.kept, p)
+	u.kept = append(u.kept, pipeline...)
 	full := len(u.kept) > maxKept
 	u.mu.Unlock()
 	if full {
@@ -207,7 +205,7 @@ func (u *run) leaveGroup(g *group) {
 	}
 }
 
-// reapEmpty reaps the kept leaders whose groups nobody lives in.
+// reapEmpty reaps the kept programs whose sessions nobody lives in.
 func (u *run) reapEmpty() {
 	list, err := proc.All()
 	if err != nil {
@@ -216,7 +214,7 @@ func (u *run) reapEmpty() {
 	lived := map[int]bool{}
 	for _, p := range list {
 		if !p.Zombie {
-			lived[p.Group] = true
+			lived[p.Group], lived[p.Session] = true, true
 		}
 	}
 	u.mu.Lock()
@@ -256,7 +254,7 @@ func (u *run) terminate() {
 	u.endAll()
 }
 
-// clean ends what outlived the run, reaps its last leaders and returns the
+// clean ends what outlived the run, reaps its last programs and returns the
 // names of what it ended.
 func (u *run) clean() []string {
 	var names []string

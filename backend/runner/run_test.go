@@ -8,10 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/proc"
@@ -152,13 +156,17 @@ func TestRunning(t *testing.T) {
 	job.Started = func(_ int, p Process) { started <- p }
 	result := make(chan approval.Result, 1)
 	go func() { result <- run1(t, r, job) }()
-	lead, second := <-started, <-started
+	first, second := <-started, <-started
 	list := r.Running()
-	if len(list) != 1 || list[0].ID != job.ID || !list[0].Background || !reflect.DeepEqual(list[0].Groups, []Process{lead}) {
-		t.Errorf("got %+v, want the group of %+v", list, lead)
+	if len(list) != 1 || list[0].ID != job.ID || !list[0].Background || len(list[0].Groups) != 2 ||
+		!slices.Contains(list[0].Groups, first) || !slices.Contains(list[0].Groups, second) {
+		t.Errorf("got %+v, want the groups of %+v and %+v", list, first, second)
 	}
-	if lead.PID != lead.PGID || second.PGID != lead.PGID || second.PID == lead.PID || lead.Started == 0 {
-		t.Errorf("got %+v, %+v", lead, second)
+	for _, p := range []Process{first, second} {
+		now, err := proc.Stat(p.PID)
+		if err != nil || now.Group != p.PGID || now.Session != p.PID || now.Started != p.Started || p.PGID != p.PID {
+			t.Errorf("%+v is %+v, %v, and should lead a session", p, now, err)
+		}
 	}
 	if got := run1(t, r, job); got.Error == "" {
 		t.Error("two runs with one id")
@@ -303,6 +311,55 @@ func TestBackgroundKeepsItsOwn(t *testing.T) {
 	mustBeGone(t, "back")
 }
 
+// What joins the host's own group would be taken for a helper of the host.
+func TestHostGroupCannotBeJoined(t *testing.T) {
+	if !subreaper {
+		t.Skip("skipped: orphans cannot be followed on this platform")
+	}
+	self, err := os.Executable()
+	must(t, err)
+	r, dir := newRunner(t), scratch(t)
+	for _, text := range []string{"", "%s", "true | %s", "%s | cat", "/bin/true | { %s; } | cat", "/bin/cat | %s"} {
+		job := textJob(t, dir, strings.ReplaceAll(text, "%s", self))
+		if text == "" {
+			job = argvJob(t, dir, self)
+		}
+		job.Env = append(job.Env, joinEnv+"="+strconv.Itoa(unix.Getpgrp()))
+		if got := run1(t, r, job); string(got.Stdout) != "refused\n" || !got.Success() {
+			t.Errorf("%q: got %+v", text, got)
+		}
+		for _, p := range living(t, job.ID) {
+			t.Errorf("%q: this is left: %+v", text, p)
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+		}
+	}
+}
+
+// A process that left its group and has no mark any more is still in the
+// session of the program that started it, also while other runs go on.
+func TestSessionTellsWhoseItIs(t *testing.T) {
+	if !subreaper {
+		t.Skip("skipped: orphans cannot be followed on this platform")
+	}
+	self, err := os.Executable()
+	must(t, err)
+	r, dir := newRunner(t), scratch(t)
+	long := textJob(t, dir, `sleep 100`)
+	long.ID, long.Env, long.Background = "long", testEnv("long", dir), true
+	begun, over := make(chan bool), make(chan approval.Result, 1)
+	long.Started = func(int, Process) { close(begun) }
+	go func() { over <- run1(t, r, long) }()
+	<-begun
+	job := argvJob(t, dir, self)
+	job.Env = append(job.Env, joinEnv+"=0") // a group of its own
+	if got := run1(t, r, job); string(got.Stdout) != "joined\n" || len(got.Left) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	r.Stop("long")
+	<-over
+	mustBeGone(t, "long")
+}
+
 // Helpers that another part of the host starts are nobody's leftovers.
 func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	r, dir := newRunner(t), scratch(t)
@@ -347,7 +404,7 @@ func TestOrphansOfALongRunAreReaped(t *testing.T) {
 	go func() { over <- run1(t, r, job) }()
 	orphans := func() (list []proc.Info) {
 		for _, p := range living(t, job.ID) {
-			if p.Parent == os.Getpid() && p.Session == p.PID {
+			if p.Parent == os.Getpid() && p.Session == p.PID && !ours.known(p.PID) {
 				list = append(list, p)
 			}
 		}

@@ -84,7 +84,7 @@ type Job struct {
 // Process names one program of a run.
 type Process struct {
 	PID int
-	// PGID is its process group: that of the program that leads its pipeline.
+	// PGID is the process group that it leads, and its session.
 	PGID int
 	// Started tells it from a later process with the same id, in the
 	// kernel's own units.
@@ -105,7 +105,7 @@ type Running struct {
 	ID         string
 	Started    time.Time
 	Background bool
-	// Groups are the leaders of its process groups.
+	// Groups are the leaders of its process groups: its programs.
 	Groups []Process
 }
 

@@ -27,24 +27,19 @@ type launch struct {
 	fds  [3]int
 }
 
-// group is the process group of one pipeline: that of the program which was
-// started first. Its leader is not reaped while anything may still join the
-// group or live in it.
-type group struct{ leader *process }
-
 // errEnded says that the run is being ended, so nothing starts any more.
 var errEnded = errors.New("the run is being ended")
 
 // start judges, compares and starts one program. It fails with a *startError
 // or with errEnded; a denial ends the run.
-func (u *run) start(l launch, g *group) (*process, error) {
+func (u *run) start(l launch) (*process, error) {
 	select {
 	case u.slots <- struct{}{}:
 		defer func() { <-u.slots }()
 	case <-u.ctx.Done():
 		return nil, errEnded
 	}
-	p, err := u.judgeAndStart(l, g)
+	p, err := u.judgeAndStart(l)
 	if d := (*Denied)(nil); errors.As(err, &d) {
 		u.deny(l.seg, d)
 		err = errEnded
@@ -52,7 +47,7 @@ func (u *run) start(l launch, g *group) (*process, error) {
 	return p, err
 }
 
-func (u *run) judgeAndStart(l launch, g *group) (*process, error) {
+func (u *run) judgeAndStart(l launch) (*process, error) {
 	if u.job.Check != nil {
 		if err := u.job.Check(l.seg, u.segment(l.seg)); err != nil {
 			return nil, refusal(err)
@@ -73,7 +68,7 @@ func (u *run) judgeAndStart(l launch, g *group) (*process, error) {
 	if err := compare(scripts); err != nil {
 		return nil, err
 	}
-	p, err := u.spawn(l, img, argv, g)
+	p, err := u.spawn(l, img, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +86,12 @@ func (u *run) judgeAndStart(l launch, g *group) (*process, error) {
 
 // spawn starts a program that was compared. It holds the run's lock, so that
 // nothing starts once the run is being ended.
-func (u *run) spawn(l launch, img *image, argv []string, g *group) (*process, error) {
+//
+// Every program leads a session of its own, each stage of a pipeline too. A
+// process can join any group of its session, and a session only by being born
+// in it: so nothing of a run can hide among the helpers of the host, and
+// its /dev/tty is not the terminal that the host was started from.
+func (u *run) spawn(l launch, img *image, argv []string) (*process, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ending || u.ctx.Err() != nil {
@@ -108,20 +108,14 @@ func (u *run) spawn(l launch, img *image, argv []string, g *group) (*process, er
 	attr := &syscall.ProcAttr{
 		Dir: dir, Env: l.env,
 		Files: []uintptr{uintptr(l.fds[0]), uintptr(l.fds[1]), uintptr(l.fds[2])},
-		Sys:   &syscall.SysProcAttr{Setpgid: true},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}
-	if g.leader != nil {
-		attr.Sys.Pgid = g.leader.PID
-	}
-	p, err := ours.start(u, g.leader, func() (int, error) {
+	p, err := ours.start(u, func() (int, error) {
 		pid, _, err := syscall.StartProcess(path, argv, attr)
 		return pid, err
 	})
 	if err != nil {
 		return nil, cannotStart(l.res.Path, err)
-	}
-	if g.leader == nil {
-		g.leader = p
 	}
 	return p, nil
 }
@@ -129,7 +123,11 @@ func (u *run) spawn(l launch, img *image, argv []string, g *group) (*process, er
 // kernelArgv does what the kernel would do with #! lines: it returns the
 // program that starts in the end, its argument vector, and the scripts on the
 // way. An interpreter is started by what was resolved, so neither the kernel
-// nor env looks one up again; it opens its script by path.
+// nor env looks one up again. It opens its script by path, after we looked:
+// it gets the real one, so that a link on the way, which anybody may own, is
+// not followed again. What remains is somebody who can write to the real
+// folder of the script, or to one above it. A script therefore sees its real
+// path as $0, also when it was called through a link.
 func kernelArgv(res *approval.Resolution, args []string) (
 	binary *approval.Resolution, argv []string, scripts []*approval.Resolution, err error,
 ) {
@@ -143,7 +141,7 @@ func kernelArgv(res *approval.Resolution, args []string) (
 		if res.InterpreterArg != "" {
 			head = append(head, res.InterpreterArg)
 		}
-		argv = append(append(head, res.Path), argv[1:]...)
+		argv = append(append(head, res.File.Path), argv[1:]...)
 		res = res.Interpreter
 	}
 	return res, argv, scripts, nil
@@ -151,7 +149,7 @@ func kernelArgv(res *approval.Resolution, args []string) (
 
 func compare(scripts []*approval.Resolution) error {
 	for _, s := range scripts {
-		if err := unchanged(s.Path, s.File); err != nil {
+		if err := unchanged(s.File.Path, s.File); err != nil {
 			return err
 		}
 	}

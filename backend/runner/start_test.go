@@ -151,8 +151,39 @@ func TestInterpreters(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	must(t, os.Symlink(at("1"), at("link")))
-	if got := run1(t, r, argvJob(t, dir, at("link"), "y")); string(got.Stdout) != at("link")+" y\n" {
+	if got := run1(t, r, argvJob(t, dir, at("link"), "y")); string(got.Stdout) != at("1")+" y\n" {
 		t.Errorf("got %q", got.Stdout)
+	}
+}
+
+// A link to a script leads to another one just while the interpreter opens
+// its script, and back again before anybody looks: what was judged runs.
+func TestLinkSwappedForTheInterpreter(t *testing.T) {
+	r, dir := newRunner(t), scratch(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	script(t, at("slow"), "#!/bin/sh\nwhile ! test -e go; do :; done\n. \"$1\"\necho >opened\n")
+	script(t, at("good"), "#!"+at("slow")+"\necho good\n")
+	script(t, at("evil"), "#!"+at("slow")+"\necho evil\n")
+	lead := func(to string) {
+		must(t, os.Symlink(at(to), at("new")))
+		must(t, os.Rename(at("new"), at("link")))
+	}
+	for _, name := range []string{"link", "./link"} {
+		lead("good")
+		job := argvJob(t, dir, name)
+		if name == "link" {
+			job = argvJob(t, dir, at("link"))
+		}
+		job.Started = func(int, Process) {
+			lead("evil")
+			must(t, os.WriteFile(at("go"), nil, 0o600))
+			eventually(t, "the script was opened", func() bool { return exists(at("opened")) })
+			lead("good")
+		}
+		if got := run1(t, r, job); string(got.Stdout) != "good\n" || got.Denied != nil {
+			t.Errorf("%s: got %q, %+v", name, got.Stdout, got.Denied)
+		}
+		must(t, errors.Join(os.Remove(at("go")), os.Remove(at("opened"))))
 	}
 }
 
