@@ -44,8 +44,8 @@ type Options struct {
 	// TrustFileEdits takes edits of the policy file that loosen it without
 	// asking.
 	TrustFileEdits bool
-	// WaitForAnswers lets questions wait for the command line even when
-	// nobody is seen to be looking.
+	// WaitForAnswers lets questions wait even when nobody is seen to be
+	// looking: a terminal is about to, or the command line may.
 	WaitForAnswers bool
 	Version        string
 	Log            *slog.Logger

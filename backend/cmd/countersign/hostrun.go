@@ -46,7 +46,7 @@ func (c *hostRunCommand) Run(p *program) error {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: logLevel(c.Ask)}))
 	h, err := host.Start(host.Options{
 		State: p.state, Home: p.home, User: name, Shell: shell, Environ: os.Environ(),
-		TrustFileEdits: c.TrustFileEdits, WaitForAnswers: c.Ask == "command-line", Version: version, Log: log,
+		TrustFileEdits: c.TrustFileEdits, WaitForAnswers: c.Ask != "nobody", Version: version, Log: log,
 	})
 	switch {
 	case errors.Is(err, ipc.ErrLive) && c.Ask == "terminal":
