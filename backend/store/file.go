@@ -64,14 +64,28 @@ func makeFolder(dir string) error {
 	return os.Chmod(dir, folderMode)
 }
 
-// readPrivate reads a file that must be regular, ours and not a link. A mode
-// that lets others in is repaired.
+// readPrivate reads a file as openPrivate wants it.
 func readPrivate(path string) ([]byte, error) {
-	f, err := openNoFollow(path)
+	f, err := openPrivate(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	return readCapped(f)
+}
+
+// openPrivate opens a file that must be regular, ours and not a link. A mode
+// that lets others in is repaired.
+func openPrivate(path string) (_ *os.File, err error) {
+	f, err := openNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
@@ -86,6 +100,15 @@ func readPrivate(path string) ([]byte, error) {
 			return nil, err
 		}
 	}
+	return f, nil
+}
+
+// readCapped reads a file up to one byte more than a policy may have.
+func readCapped(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), MaxSize)+bytes.MinRead))
 	_, err = text.ReadFrom(io.LimitReader(f, MaxSize+1))
 	return text.Bytes(), err
@@ -93,18 +116,20 @@ func readPrivate(path string) ([]byte, error) {
 
 // replace puts a text in the place of a file, whole or not at all, and
 // returns when it would survive a loss of power.
-func replace(path string, text []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*"+tempSuffix)
+func replace(path string, text []byte) error {
+	temp, err := writeTemp(path, text)
 	if err != nil {
-		return fmt.Errorf("cannot save: %w", err)
+		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("cannot save: %w", err)
-		}
-	}()
+	return moveInto(temp, path)
+}
+
+// writeTemp writes a text beside a file, down to the disk.
+func writeTemp(path string, text []byte) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+tempSuffix)
+	if err != nil {
+		return "", fmt.Errorf("cannot save: %w", err)
+	}
 	err = f.Chmod(fileMode)
 	if err == nil {
 		_, err = f.Write(text)
@@ -115,13 +140,24 @@ func replace(path string, text []byte) (err error) {
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("cannot save: %w", err)
 	}
+	return f.Name(), nil
+}
+
+// moveInto gives a written file its name.
+func moveInto(temp, path string) error {
+	err := os.Rename(temp, path)
 	if err == nil {
-		err = syncFolder(dir)
+		err = syncFolder(filepath.Dir(path))
 	}
-	return err
+	if err != nil {
+		os.Remove(temp)
+		return fmt.Errorf("cannot save: %w", err)
+	}
+	return nil
 }
 
 // tempSuffix ends the names of files that are being written.

@@ -17,3 +17,7 @@ func ours(fs.FileInfo) bool { return false }
 func openLock(string) (*os.File, error) { return nil, errPlatform }
 
 func tryLock(*os.File) error { return errPlatform }
+
+func exchange(string, string) error { return errPlatform }
+
+func openToWrite(*os.File) bool { return true }

@@ -35,9 +35,9 @@ func (s *Store) look() bool {
 
 // judge decides what an edit from outside is: broken, held or accepted.
 func (s *Store) judge(text []byte, err error) (accepted bool) {
-	hash := hashOf(text)
+	hash, wayOut := hashOf(text), "; mend it, or copy the newest file of %s over it"
 	if errors.Is(err, fs.ErrNotExist) {
-		hash = "missing:" + hashOf(nil)
+		hash, wayOut = "missing:"+hashOf(nil), ", or copy the newest file of %s to its place"
 		err = fmt.Errorf("%s is gone: put it back, or start Countersign again to begin with a new one", s.path)
 	}
 	var doc *Document
@@ -51,6 +51,9 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	if err != nil {
 		if seen := hash + " " + err.Error(); s.seen != seen {
 			s.seen = seen
+			if s.accepted.text != nil && len(s.backups.numbers()) > 0 {
+				err = fmt.Errorf("%w"+wayOut, err, s.backups.dir)
+			}
 			s.broken(hash, err)
 		}
 		return false

@@ -61,6 +61,7 @@ type Store struct {
 	stop     chan struct{}
 	running  sync.WaitGroup
 	stopOnce sync.Once
+	exchange func(a, b string) error // lets two files change places
 
 	// mu guards what follows. Whoever needs the file lock takes it first.
 	mu       sync.Mutex
@@ -100,6 +101,8 @@ func Open(o Options) (*Store, error) {
 		usage:   usage{last: map[useKey]use{}, kick: make(chan struct{}, 1)},
 		turn:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
+
+		exchange: exchange,
 	}
 	var err error
 	if s.watcher, err = fsnotify.NewWatcher(); err != nil {
@@ -120,7 +123,7 @@ func Open(o Options) (*Store, error) {
 }
 
 // start takes the first look at the file.
-func (s *Store) start() error {
+func (s *Store) start() (err error) {
 	unlock, err := s.lock(lockWait)
 	if err != nil {
 		return err
@@ -130,7 +133,16 @@ func (s *Store) start() error {
 	defer s.mu.Unlock()
 	sweep(s.opt.State.Dir)
 	sweep(s.backups.dir)
+	for range saveTries {
+		if err = s.firstLook(); !errors.Is(err, errOutside) {
+			break
+		}
+		time.Sleep(settle)
+	}
+	return err
+}
 
+func (s *Store) firstLook() error {
 	text, err := readPrivate(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		doc := firstDocument()

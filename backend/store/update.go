@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -17,6 +18,10 @@ const (
 	savedUsage               // nothing that a decision depends on
 )
 
+// saveTries is how often an edit is made anew because others changed the file
+// meanwhile.
+const saveTries = 10
+
 // errNothing ends an edit that has nothing to save.
 var errNothing = errors.New("nothing to save")
 
@@ -25,7 +30,8 @@ var errNothing = errors.New("nothing to save")
 // for what is there now. What it returns is on the disk. Errors are ErrChanged,
 // ErrHeld, a *FieldError for a value that is not allowed, or that of edit.
 //
-// An edit may loosen: whoever calls Update has the person's yes.
+// An edit may loosen: whoever calls Update has the person's yes. It is called
+// again, with another document, when the file changes while it is saved.
 func (s *Store) Update(baseHash string, edit func(*Document) error) (Snapshot, error) {
 	return s.mutate(baseHash, savedEdit, edit)
 }
@@ -63,6 +69,21 @@ func (s *Store) mutate(baseHash string, what saving, edit func(*Document) error)
 	defer unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for try := 1; ; try++ {
+		snap, err := s.attempt(baseHash, what, edit)
+		if !errors.Is(err, errOutside) {
+			return snap, err
+		}
+		time.Sleep(settle) // they may not be done
+		if what == savedUsage || try == saveTries {
+			s.look()
+			return s.last(), err
+		}
+	}
+}
+
+// attempt makes an edit from what the file holds now.
+func (s *Store) attempt(baseHash string, what saving, edit func(*Document) error) (Snapshot, error) {
 	s.look()
 	now := s.Snapshot()
 	switch {
@@ -88,7 +109,8 @@ func (s *Store) mutate(baseHash string, what saving, edit func(*Document) error)
 	return s.save(doc, what)
 }
 
-// save checks and writes a document and makes it the accepted one.
+// save checks and writes a document and makes it the accepted one. It takes
+// the place of the version that was accepted last.
 func (s *Store) save(doc *Document, what saving) (Snapshot, error) {
 	text, err := doc.Encode()
 	if err != nil {
@@ -102,7 +124,7 @@ func (s *Store) save(doc *Document, what saving) (Snapshot, error) {
 			return s.last(), withoutLine(err)
 		}
 	}
-	if err := replace(s.path, text); err != nil {
+	if err := s.write(text, s.accepted.hash); err != nil {
 		return s.last(), err
 	}
 	s.accept(version{text, hashOf(text), doc}, what)
@@ -139,9 +161,10 @@ func (s *Store) Accept(hash string) error {
 	})
 }
 
-// Reject writes the accepted version back.
+// Reject writes the accepted version back, over the version that waits and no
+// other.
 func (s *Store) Reject() error {
-	return s.settle(func(*Held) (err error) {
+	return s.settle(func(held *Held) (err error) {
 		v := s.accepted
 		if v.text == nil { // nothing was accepted yet
 			s.fillSocket(v.doc)
@@ -150,7 +173,11 @@ func (s *Store) Reject() error {
 			}
 			v.hash = hashOf(v.text)
 		}
-		if err := replace(s.path, v.text); err != nil {
+		switch err := s.write(v.text, held.Hash); {
+		case errors.Is(err, errOutside):
+			s.look()
+			return ErrChanged // what the person saw is not what is there
+		case err != nil:
 			return err
 		}
 		s.accept(v, savedEdit)
