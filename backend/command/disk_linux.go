@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"os"
+	"path"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -12,23 +13,40 @@ import (
 
 // look opens the path without reading it, so that its identity and its real
 // path are those of one file, whatever happens to the names meanwhile.
-func look(path string) (approval.File, error) {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+func look(name string) (approval.File, error) {
+	fd, straight, err := openPath(name)
 	if err != nil {
-		return approval.File{}, &os.PathError{Op: "look at", Path: path, Err: err}
+		return approval.File{}, &os.PathError{Op: "look at", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return approval.File{}, &os.PathError{Op: "look at", Path: path, Err: err}
+		return approval.File{}, &os.PathError{Op: "look at", Path: name, Err: err}
 	}
-	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf)
-	if err != nil || n == len(buf) || st.Nlink == 0 {
-		return approval.File{}, fmt.Errorf("cannot tell where %q really is", path)
+	real := name
+	if !straight {
+		var buf [unix.PathMax]byte
+		n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
+		if err != nil || n == len(buf) || st.Nlink == 0 {
+			return approval.File{}, fmt.Errorf("cannot tell where %q really is", name)
+		}
+		real = string(buf[:n])
 	}
 	return approval.File{
-		Path: string(buf[:n]), Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: st.Mode, UID: int(st.Uid),
+		Path: real, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: st.Mode, UID: int(st.Uid),
 		Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
 	}, nil
+}
+
+// openPath opens a path to look at it. straight tells that no link was
+// followed, so that the path is the real one.
+func openPath(name string) (fd int, straight bool, err error) {
+	if path.IsAbs(name) && path.Clean(name) == name {
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+		if fd, err = unix.Openat2(unix.AT_FDCWD, name, &how); err == nil || err == unix.ENOENT {
+			return fd, true, err
+		}
+	}
+	fd, err = unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	return fd, false, err
 }

@@ -66,6 +66,9 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 // link returns the place of a path whose last part is a link, with the links
 // of its folder followed, and "" for a path that is no link.
 func (j *job) link(at string, file approval.File) string {
+	if at == file.Path {
+		return ""
+	}
 	folder, err := j.look(path.Dir(at))
 	if err != nil {
 		return ""
