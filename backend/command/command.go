@@ -77,6 +77,10 @@ func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
 		j.plan.Shell, j.plan.Text = shell, text
 		j.outer(req.Command)
 		j.text(text, shell)
+		if strictly(req.Command) {
+			j.plan.Root = nil
+			j.ask(approval.ReasonApprovalRequired, "its shell has options that are not run from a plan")
+		}
 	default:
 		j.plan.Text = Format(req.Command)
 		j.argv(req.Command)
@@ -114,6 +118,9 @@ func invalid(req *approval.Request) string {
 	}
 	if req.Command[0] != strings.TrimSpace(req.Command[0]) {
 		return "executable has surrounding whitespace"
+	}
+	if len(req.AgentID) > maxName || len(req.SessionKey) > maxName {
+		return "the agent's or the session's name is too long"
 	}
 	for _, word := range req.Command {
 		if strings.Contains(word, "\x00") {
@@ -171,6 +178,7 @@ func finding(reason approval.Reason, format string, args ...any) approval.Findin
 // fail to a question, never to a weaker rule.
 const (
 	maxText     = 64 << 10
+	maxName     = 1024
 	maxNesting  = 64
 	maxSegments = 2000
 	maxPrograms = 200

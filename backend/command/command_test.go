@@ -15,7 +15,7 @@ import (
 // machine is an invented machine with the usual programs.
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
-		/bin/sh /bin/bash /bin/ls /bin/cat /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
@@ -135,7 +135,17 @@ func TestText(t *testing.T) {
 		{`ls $HOME`, `? ls:runtime-value`},
 		{`ls *.go`, `? ls:runtime-value`},
 		{`ls {a,b}`, `? ls:runtime-value`},
-		{`ls ~`, `? ls:runtime-value`},
+		{`ls ~ ~/p`, `ls /home/ann /home/ann/p`},
+		{`ls ~bob`, `? ls:runtime-value`},
+		{`ls ~"x"`, `? ls:runtime-value`},
+		{`ls a=~`, `? ls:runtime-value`},
+		{`cd && cat a`, `and(cd, cat a)`},
+		{`cd ~ && rm -rf x`, `and(cd /home/ann, rm -rf x)`},
+		{`echo x >& /dev/sda`, `? FLOOR`},
+		{`echo x 3>/dev/sda`, `? FLOOR`},
+		{`cat < /dev/tcp/$H/80`, `? FLOOR`},
+		{`rm -rf "$HOME"/*`, `? rm:runtime-value FLOOR`},
+		{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value FLOOR`},
 		{`ls $'a'`, `? ls:runtime-value`},
 		{`ls $(cat a)`, `? ls:runtime-value`},
 		{`$x a`, `? $x:runtime-value`},
@@ -197,6 +207,10 @@ func TestEverythingIsShown(t *testing.T) {
 		{`tool -x /bin/sh`, "tool,/bin/sh"},
 		{`tool ls`, "tool,ls"},
 		{`env ls`, "env,ls"},
+		{`tool -o cat bash -c 'rm x'`, "tool,cat,bash,rm"},
+		{`env -n ls -e rm x`, "env,ls,rm"},
+		{`command rm x`, "command,rm"},
+		{`exec rm x`, "exec,rm"},
 		{`cat ls x`, "cat"},
 	}
 	a := machine()
@@ -222,7 +236,8 @@ func TestShellCalls(t *testing.T) {
 		{"/bin/sh|-l|-c|ls", "sh", "ls"},
 		{"zsh|-cl|ls", "zsh", "ls"},
 		{"sh|-c|ls|x", "", ""},
-		{"sh|-ec|ls", "", ""},
+		{"sh|-ec|ls", "sh", "ls"},
+		{"bash|-eux|-c|ls", "bash", "ls"},
 		{"sh|-ic|ls", "", ""},
 		{"sh|-c|-c|ls", "", ""},
 		{"bash|--norc|-c|ls", "", ""},
@@ -399,16 +414,23 @@ func TestKindsAndEffects(t *testing.T) {
 		{"cat|/state/operator.key", "reader [protected-state]"},
 		{"cat|--file=/state/operator.key", "reader [protected-state]"},
 		{"cat|/home/ann/.bashrc", "reader []"},
+		{"cat|-n/home/ann/.ssh/id_rsa", "reader [protected-state]"},
+		{"cat|-nbf.env", "reader [protected-state]"},
+		{"du|-ahX/home/ann/.ssh/id_rsa", "reader [protected-state]"},
+		{"du|/home/ann/.ssh", "reader []"},
+		{"grep|-r|x|sub", "reader []"},
+		{"grep|-rn|x|/home/ann", "reader [protected-state]"},
+		{"grep|x|main.go", "reader []"},
 		{"cat|/proc/1/environ", "reader [protected-state]"},
 		{"cat|/proc/cpuinfo", "reader []"},
 		{"/opt/tool/bin/tool|/home/ann/.bashrc", " [protected-state]"},
 		{"ls|/home/ann/.ssh", "reader []"},
-		{"rm|-rf|/", "changer [] FLOOR"},
-		{"rm|-r|-f|/home/ann", "changer [] FLOOR"},
+		{"rm|-rf|/", "changer [protected-state] FLOOR"},
+		{"rm|-r|-f|/home/ann", "changer [protected-state] FLOOR"},
 		{"rm|--recursive|/usr", "changer [] FLOOR"},
-		{"rm|-rf|..", "changer [] FLOOR"},
+		{"rm|-rf|..", "changer [protected-state] FLOOR"},
 		{"rm|-rf|sub", "changer []"},
-		{"rm|/", "changer []"},
+		{"rm|/", "changer [protected-state]"},
 		{"dd|if=a|of=/dev/sda", "changer [] FLOOR"},
 		{"dd|if=a|of=/dev/null", "changer []"},
 		{"cp|x|/dev/sda", "changer [] FLOOR"},
@@ -452,7 +474,6 @@ func TestInvalid(t *testing.T) {
 var rawDiffers = map[string]string{
 	"busybox sh -c echo hi":  "a multiplexer is not a plain shell: its raw text must be the whole command",
 	"nice bash -c echo hi":   "a wrapper is not a plain shell: its raw text must be the whole command",
-	"bash -ec echo hi":       "-e is not read as a plain text yet, so the raw text must be the whole command",
 	"pwsh -Command Get-Date": "only POSIX shells are read",
 	"cmd.exe /c dir":         "only POSIX shells are read",
 	"":                       "a request without a command is refused",

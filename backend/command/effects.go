@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,12 +130,15 @@ func recursive(args []string) bool {
 	return false
 }
 
+// homeWord is how a text names the home folder, at the beginning of a word.
+var homeWord = regexp.MustCompile(`^(~|\$HOME\b|\$\{HOME[^}]*\})`)
+
 // isRoot reports whether a target is /, home, a folder in / or the parent of
 // all homes, or everything in one of these.
 func (j *job) isRoot(target, dir string) bool {
-	target = strings.TrimSuffix(strings.Trim(target, `"'`), "*")
-	if target == "~" || target == "~/" || target == "$HOME" || target == "$HOME/" || target == "${HOME}" || target == "${HOME}/" {
-		return true
+	target = strings.TrimSuffix(strings.NewReplacer(`"`, "", "'", "").Replace(target), "*")
+	if m := homeWord.FindString(target); m != "" {
+		target = j.Home + target[len(m):]
 	}
 	if dir == "" && !path.IsAbs(target) {
 		return false

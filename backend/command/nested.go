@@ -14,7 +14,9 @@ import (
 // shells and their like count as one (judgement.md, step 4, general rule).
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
-	if outer.Program == nil {
+	if outer.Program == nil && startingBuiltins[first(outer.Argv)] {
+		outer.Kind = approval.KindWrapper
+	} else if outer.Program == nil {
 		return
 	}
 	switch outer.Kind {
@@ -32,6 +34,7 @@ func (j *job) nested(index int) {
 	if outer.Kind == approval.KindWrapper && splits(outer.Argv) {
 		j.ask(approval.ReasonWrapperUnclear, "%s takes a command apart by itself", outer.Argv[0])
 	}
+	found := false // what may be the command: what follows may still be it instead
 	for i := 1; i < len(outer.Argv); i++ {
 		word := outer.Argv[i]
 		if word == "" || strings.HasPrefix(word, "-") || len(j.plan.Segments) > maxSegments {
@@ -45,13 +48,26 @@ func (j *job) nested(index int) {
 		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
 		seg := approval.Segment{
 			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1,
-			Named: harmless && outer.Kind == approval.KindOther && i == len(outer.Argv)-1,
+			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
 		j.program(&seg)
 		j.plan.Segments = append(j.plan.Segments, seg)
-		j.nested(len(j.plan.Segments) - 1)
-		return // its own words were looked at with it
+		if !harmless || kind == approval.KindOther && !found {
+			j.nested(len(j.plan.Segments) - 1)
+			return // its own words were looked at with it
+		}
+		found = true
 	}
+}
+
+// startingBuiltins run what follows them.
+var startingBuiltins = words("command exec builtin eval")
+
+func first(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	return argv[0]
 }
 
 // innerText looks into the text of a shell that a command starts, so that

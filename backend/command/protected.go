@@ -4,6 +4,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -14,7 +15,27 @@ import (
 var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df")
 
 func lists(seg *approval.Segment) bool {
-	return seg.Kind == approval.KindReader && listers[path.Base(seg.Program.File.Path)]
+	name := path.Base(seg.Program.File.Path)
+	return seg.Kind == approval.KindReader && listers[name] && !(name == "du" && slices.ContainsFunc(seg.Argv[1:], readsNames))
+}
+
+// readsNames reports whether an option of du makes it read a file.
+func readsNames(arg string) bool {
+	return strings.HasPrefix(arg, "--files0") || strings.HasPrefix(arg, "--exclude-f") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "X")
+}
+
+// recursiveGrep reports whether a grep goes through its folder without being
+// told to.
+func recursiveGrep(seg *approval.Segment) bool {
+	switch path.Base(seg.Program.File.Path) {
+	case "grep", "egrep", "fgrep":
+		return slices.ContainsFunc(seg.Argv[1:], func(arg string) bool {
+			long, isLong := strings.CutPrefix(arg, "--")
+			return isLong && (strings.HasPrefix(long, "r") || strings.HasPrefix(long, "de") || strings.HasPrefix(long, "di")) ||
+				!isLong && strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, "rRd")
+		})
+	}
+	return false
 }
 
 // Protected files, as judgement.md, step 7 names them. Below home:
@@ -35,13 +56,19 @@ func (j *job) protectedArgument(seg *approval.Segment) string {
 	if lists(seg) {
 		return ""
 	}
-	for _, arg := range seg.Argv[1:] {
+	args := seg.Argv[1:]
+	if recursiveGrep(seg) {
+		args = append(slices.Clone(args), ".")
+	}
+	for _, arg := range args {
 		names := []string{arg}
 		if _, value, ok := strings.Cut(arg, "="); ok {
 			names = append(names, value)
 		}
-		if strings.HasPrefix(arg, "-") && len(arg) > 2 {
-			names = append(names, arg[2:]) // -f/path
+		if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {
+			for i := 2; i < min(len(arg), 8); i++ { // -f/path, and behind a bundle of letters
+				names = append(names, arg[i:])
+			}
 		}
 		for _, name := range names {
 			if what := j.protected(name, seg); what != "" {
@@ -100,6 +127,9 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	}
 	if isKey(at, home) {
 		return "a file with secrets"
+	}
+	if within(home, at) || at == "/" {
+		return "a folder with secrets in it"
 	}
 	if processView.MatchString(at) {
 		return "the inside of a running program"

@@ -19,6 +19,20 @@ func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 }
 
 func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) []approval.Redirect {
+	target, known := "", false
+	if r.Word != nil {
+		target, known = t.literal(r.Word)
+		written := strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(t.text[r.Word.Pos().Offset():r.Word.End().Offset()])
+		if strings.HasPrefix(written, "/dev/tcp/") || strings.HasPrefix(written, "/dev/udp/") {
+			seg.Floor = "it opens a network connection through a redirection"
+			return nil
+		}
+	}
+	reads := r.Op == syntax.RdrIn || r.Op == syntax.DplIn || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc
+	if known && !reads && isDevice(target) {
+		seg.Floor = "it overwrites the device " + target
+		return nil
+	}
 	fd := -1
 	if r.N != nil {
 		if len(r.N.Value) != 1 || !strings.Contains("012", r.N.Value) {
@@ -26,19 +40,6 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) []approval
 			return nil
 		}
 		fd = int(r.N.Value[0] - '0')
-	}
-	target, known := "", false
-	if r.Word != nil {
-		target, known = t.literal(r.Word)
-	}
-	if known && (strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/")) {
-		seg.Floor = "it opens a network connection through a redirection"
-		return nil
-	}
-	writes := r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrInOut || r.Op == syntax.RdrClob
-	if known && writes && isDevice(target) {
-		seg.Floor = "it overwrites the device " + target
-		return nil
 	}
 	null := known && target == "/dev/null"
 	switch r.Op {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,10 @@ const (
 	zsh
 )
 
-// shellText takes `sh -c TEXT` apart. Only -c and -l, alone or in a bundle,
-// are understood, and no word may follow the text: more words would be its
-// positional parameters. Anything else is judged as a plain start of a shell.
+// shellText takes `sh -c TEXT` apart. Only -c, -l, -e, -u and -x are read,
+// alone or in a bundle, and no word may follow the text: more words would be
+// its positional parameters. Anything else is judged as a plain start of a
+// shell.
 func shellText(argv []string) (shell, text string, ok bool) {
 	if len(argv) < 3 {
 		return "", "", false
@@ -34,12 +36,18 @@ func shellText(argv []string) (shell, text string, ok bool) {
 	c := false
 	for _, option := range argv[1 : len(argv)-1] {
 		letters, dash := strings.CutPrefix(option, "-")
-		if !dash || letters == "" || strings.Trim(letters, "cl") != "" || c {
+		if !dash || letters == "" || strings.Trim(letters, "cleux") != "" || c {
 			return "", "", false
 		}
 		c = strings.Contains(letters, "c")
 	}
 	return shell, argv[len(argv)-1], c
+}
+
+// strictly reports whether a shell call has options that change how the text
+// runs; such a text is read, but not run from its plan.
+func strictly(argv []string) bool {
+	return slices.ContainsFunc(argv[1:len(argv)-1], func(option string) bool { return strings.ContainsAny(option, "eux") })
 }
 
 // ownBuiltins are done by the runner itself (plan-runner.md, builtins).

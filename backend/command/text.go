@@ -291,6 +291,9 @@ func (t *textJob) cd(seg *approval.Segment) string {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
+	if len(args) == 0 && len(seg.Argv) == 1 {
+		args = []string{t.Home}
+	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" || len(seg.Findings) > 0 || seg.Dir == "" {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "where this cd leads is known only when it runs"))
 		return ""

@@ -7,13 +7,16 @@ import (
 )
 
 // literal returns the value of a word that means the same to every shell: no
-// expansion, glob, brace, tilde or ANSI quoting. All other words are known
-// only when they run.
+// expansion, glob, brace or ANSI quoting, and of tildes only that of the own
+// home. All other words are known only when they run.
 func (t *textJob) literal(word *syntax.Word) (string, bool) {
 	var b strings.Builder
 	for i, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
+			if part.Value == "~" && i == 0 && len(word.Parts) > 1 {
+				return "", false // ~"x" is not the home folder
+			}
 			if !t.bare(&b, part.Value, i == 0) {
 				return "", false
 			}
@@ -46,6 +49,10 @@ func (t *textJob) bare(b *strings.Builder, piece string, first bool) bool {
 	if first && (piece == "[" || piece == "]") {
 		b.WriteString(piece)
 		return true // the command, not a pattern
+	}
+	if first && !t.anyShell && (piece == "~" || strings.HasPrefix(piece, "~/")) {
+		b.WriteString(t.Home)
+		piece = piece[1:]
 	}
 	if first && (strings.HasPrefix(piece, "~") || (strings.HasPrefix(piece, "=") && (t.anyShell || t.noShell))) {
 		return false

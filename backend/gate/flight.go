@@ -31,6 +31,7 @@ type flight struct {
 	usable     []approval.Decision // what the caller can use; nil for all
 	paid       []string            // ids of the counted entries that were used for it
 	row        history.Row
+	programs   *programs // the rows of what was started
 }
 
 // begin judges a request for the first time and writes its row.
@@ -127,7 +128,8 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
 	shown, judged := f.plan, f.judgement
-	answer, err := f.Pending.Ask(ctx, f.prompt(ends), f.key(), ends)
+	prompt := f.prompt(ends)
+	answer, err := f.Pending.Ask(ctx, prompt, f.key(), ends)
 	if errors.Is(err, pending.ErrTooMany) {
 		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")
 	}
@@ -270,7 +272,7 @@ func sameProgram(a, b *approval.Resolution) bool {
 // key names a question for merging: requests share one only if everything
 // that is shown with it is the same, down to the files that would run.
 func (f *flight) key() string {
-	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd)}
+	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim, f.judgement), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd)}
 	parts = append(parts, f.req.Command...)
 	parts = append(parts, "", "")
 	for name, value := range sorted(f.req.Env) {

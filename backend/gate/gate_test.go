@@ -474,6 +474,17 @@ func TestMissingShell(t *testing.T) {
 	b.want([]string{"/nowhere/bash", "-c", "tool"}, "denied not-found")
 }
 
+// A plan that the runner refuses has run nothing, and says so.
+func TestTooManyStages(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "cat")
+	b.want([]string{"bash", "-c", strings.TrimSuffix(strings.Repeat("tool | ", 40), " | ")}, "denied too-complex")
+	rows, err := b.history.List(context.Background(), history.Query{})
+	if err != nil || len(rows) != 1 || rows[0].State != history.Denied || rows[0].Reason != approval.ReasonTooComplex {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 func TestDecide(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "touch "+b.path("mark"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
@@ -25,11 +26,27 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	if f.req.Background {
 		ctx = context.WithoutCancel(ctx)
 	}
-	result := f.Runner.Run(ctx, f.job())
+	job := f.job()
+	var started atomic.Bool
+	job.Started = func(seg int, p runner.Process) {
+		started.Store(true)
+		f.programs.started(seg, p)
+	}
+	result := f.Runner.Run(ctx, job)
+	switch {
+	case result.Denied != nil && !started.Load():
+		return f.refused(result.Denied)
+	case result.Denied != nil: // something ran before: its output is reported
+		code := exitDenied
+		result.ExitCode = &code
+	}
 	f.used()
 	f.close(history.Done, result)
 	return result
 }
+
+// exitDenied is the status of a command that a denial ended (plan-runner.md).
+const exitDenied = 126
 
 // fromPlan reports whether a text runs from its plan, without its shell.
 func (f *flight) fromPlan() bool {
@@ -45,13 +62,12 @@ func (f *flight) job() runner.Job {
 	if f.fromPlan() {
 		mode = runner.ModePlan
 	}
-	programs := &programs{flight: f, rows: map[int]history.Row{}}
+	f.programs = &programs{flight: f, rows: map[int]history.Row{}}
 	return runner.Job{
 		ID: f.req.ID, Plan: &f.plan, Mode: mode,
 		Env:     f.machine.Env.With(f.req.Env, f.req.ID, f.plan.Cwd.Path),
 		Timeout: f.req.Timeout, Background: f.req.Background,
-		Check:   f.check,
-		Started: programs.started, Ended: programs.ended,
+		Check: f.check, Ended: f.programs.ended,
 	}
 }
 

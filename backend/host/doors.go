@@ -14,7 +14,7 @@ type doors struct{ *Host }
 // Exec judges and runs one command.
 func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
 	r := d.gate.Run(ctx, x.Request)
-	if r.Denied != nil && r.Started.IsZero() {
+	if r.Denied != nil && r.ExitCode == nil {
 		return ipc.ExecAnswer{Refused: refusal(*r.Denied)}
 	}
 	a := ipc.ExecAnswer{

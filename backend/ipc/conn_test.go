@@ -224,9 +224,9 @@ func TestLinesInAnyPieces(t *testing.T) {
 
 // One process gets half of the places; another one still comes in.
 func TestConnectionLimit(t *testing.T) {
-	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 10 })
+	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 80 })
 	var open []raw
-	for range 5 {
+	for range 40 {
 		p := connect(t, s)
 		if got := p.ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
 			t.Fatalf("got %q", got)
@@ -240,7 +240,7 @@ func TestConnectionLimit(t *testing.T) {
 		t.Errorf("another process: %v", err)
 	}
 	open[0].Close()
-	eventually(t, "one has left", func() bool { return s.count() == 4 })
+	eventually(t, "one has left", func() bool { return s.count() == 39 })
 	if got := connect(t, s).ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
 		t.Errorf("after one left: %q", got)
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	maxWaiting = 5_000
 	// maxConns is how many connections there may be. One process gets half
-	// of them, and the last reservedConns are for our own programs: else any
+	// of them, and the last reservedConns are for those who may operate: else any
 	// other one could keep the operator out by connecting and saying nothing.
 	maxConns      = 1_000
 	reservedConns = 32
@@ -241,7 +241,12 @@ func (s *Server) room(nc *net.UnixConn) bool {
 		return free > 0
 	}
 	uid, pid, err := peerOf(nc)
-	return err == nil && uid == s.uid && s.door.programs.run(pid)
+	if err != nil || uid != s.uid {
+		return false
+	}
+	// Only for those who could operate: our own program asks as well.
+	peer, err := s.look(uid, pid)
+	return err == nil && s.door.MayOperate(peer) == nil
 }
 
 // add counts one more connection, unless the server stops.

@@ -19,7 +19,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 var world = approvaltest.NewWorld(`
 	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git
-	/usr/bin/env /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
+	/usr/bin/env /usr/bin/xargs /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
 	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
 	/state/operator.key
 	/bin -> usr/bin
@@ -133,6 +133,7 @@ func TestEntries(t *testing.T) {
 		{"/usr/bin/tool", "tool sh", "ask inline-code"},
 		{"/usr/bin/tool", "tool cat x", "ask allowlist-miss"},
 		{"/usr/bin/tool", "tool cat", "allow"},
+		{"/usr/bin/tool", "tool -o cat sh x", "ask allowlist-miss"},
 	}
 	for _, test := range tests {
 		check(t, test.entry+" ⊢ "+test.line, judge(onMiss(test.entry), test.line, nil), test.want)
@@ -271,6 +272,10 @@ func TestFull(t *testing.T) {
 		{"a shell with more words", denying, "sh -c ls;curl x", "deny unreadable"},
 		{"a shell that reads", denying, "$ echo curl | sh", "deny unreadable"},
 		{"split by env", denying, "env -S x;curl", "deny wrapper-unclear"},
+		{"behind an option's value", denying, "xargs -I cat curl x", "deny denylisted"},
+		{"home by another name", full, "$ cd ~ && rm -rf *", "deny floor"},
+		{"behind command", full, "$ command rm -rf /", "deny floor"},
+		{"behind find", full, "env -u cat rm -rf /", "deny floor"},
 		{"everything in the root", full, "$ cd / && rm -rf *", "deny floor"},
 		{"always", always, "ls", "ask ask-always"},
 	}
