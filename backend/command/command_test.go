@@ -15,7 +15,7 @@ import (
 // machine is an invented machine with the usual programs.
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
-		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
@@ -404,6 +404,7 @@ func TestKindsAndEffects(t *testing.T) {
 		{"tree|-ao|x", "reader [writes-file]"},
 		{"tree|--outp=x", "reader [writes-file]"},
 		{"tree|--|-o", "reader []"},
+		{"base64|-ox", " [writes-file]"},
 		{"cat|/home/ann/.ssh/id_rsa", "reader [protected-state]"},
 		{"cat|/home/ann/.ssh/id_rsa.pub", "reader []"},
 		{"cat|../.ssh/id_rsa", "reader [protected-state]"},

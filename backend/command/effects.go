@@ -43,15 +43,16 @@ func relative(arg string) bool { return !path.IsAbs(arg) && !strings.HasPrefix(a
 
 var steersScreen = words("osascript cliclick xdotool ydotool wtype xte")
 
-// readerOptions are options with which a reader writes a file or starts a
+// readerOptions are options with which a harmless program writes a file or starts a
 // program: its letters, and the long names of which any beginning counts.
 var readerOptions = map[string]struct {
 	letters string
 	long    []string
 }{
-	"tree": {"o", []string{"--output"}},
-	"file": {"C", []string{"--compile"}},
-	"diff": {"l", []string{"--paginate"}},
+	"tree":   {"oR", []string{"--output"}},
+	"base64": {"o", []string{"--output"}}, // on macOS
+	"file":   {"C", []string{"--compile"}},
+	"diff":   {"l", []string{"--paginate"}},
 }
 
 func writingOption(name string, args []string) string {
