@@ -43,7 +43,16 @@ func (s shape) match(name string) bool {
 		return name == s.prefix
 	}
 	rest, ok := strings.CutPrefix(name, s.prefix)
-	return ok && doublestar.MatchUnvalidated(s.glob, rest)
+	if !ok {
+		return false
+	}
+	if doublestar.MatchUnvalidated(s.glob, rest) {
+		return true
+	}
+	// The library does not let a last /** stand for no folder when a * that
+	// matches nothing comes right before it.
+	shorter, ok := strings.CutSuffix(s.glob, "*/**")
+	return ok && doublestar.MatchUnvalidated(shorter+"*", rest)
 }
 
 func (s shape) fold() shape { return shape{fold(s.prefix), fold(s.glob)} }

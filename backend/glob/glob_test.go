@@ -44,6 +44,7 @@ var matchTests = []struct {
 	{"/usr/bin/r?", "/usr/bin/r\xff\xfe", false},
 	{"/usr?bin", "/usr/bin", false},
 
+	{"/u*/**", "/u", true},
 	{"/usr/**", "/usr/bin/rg", true},
 	{"/usr/**", "/usr/a/b/c/rg", true},
 	{"/usr/**", "/usr", true}, // zero folders: the folder itself
