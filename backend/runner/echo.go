@@ -78,7 +78,7 @@ func unescape(s string) (string, bool) {
 			s = s[len(digits):]
 		}
 		if !ok || digits == "" && c != '0' {
-			out.WriteString(`\` + string(c)) // not an escape: it stays
+			out.Write([]byte{'\\', c}) // not an escape: it stays
 			continue
 		}
 		value, _ := strconv.ParseUint("0"+digits, number.base, 32)

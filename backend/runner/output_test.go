@@ -172,6 +172,7 @@ func TestEcho(t *testing.T) {
 }
 
 var echoSeeds = []string{
+	"-e\x00\\Ͻ",
 	"", "a", "a\x00b", "-n\x00a", "-e\x00a\\tb", "-E\x00\\t", "-ne\x00\\x41", "-en\x00\\u00e4", "-\x00a", "-nn", "-neE\x00\\n", "--\x00a", "-nq\x00a",
 	"-e\x00\\0101\\0\\01\\08", "-e\x00a\\cb\x00c", "-e\x00\\", "-e\x00\\\\n", "-e\x00\\xg\\x4\\x414", "-e\x00\\uD83D\\u1F600\\U1F600", "-e\x00\\1\\9\\q\\e\\E",
 	"-e\x00\\U7fffffff", "-e\x00\\uffff\\U110000", "-e\x00\\a\\b\\f\\r\\v\\'\\\"\\?",
