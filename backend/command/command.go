@@ -96,6 +96,9 @@ type job struct {
 	plan  approval.Plan
 	seen  map[string]seen // what was looked at so far
 	depth int             // of shell texts inside shell texts
+	// nestedWords counts the words of nested segments: each of them is looked
+	// at once for every word before it that could be a command.
+	nestedWords int
 }
 
 // seen is the result of one look at the disk. One analysis looks at each
@@ -183,6 +186,7 @@ const (
 	maxSegments = 2000
 	maxPrograms = 200
 	maxLooks    = 20_000
+	maxNested   = 20_000
 	maxLayers   = 4
 )
 

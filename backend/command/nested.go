@@ -50,6 +50,10 @@ func (j *job) nested(index int) {
 			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1,
 			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
+		if j.nestedWords += len(seg.Argv); j.nestedWords > maxNested {
+			j.complex("too many of its words could be commands")
+			return
+		}
 		j.program(&seg)
 		j.plan.Segments = append(j.plan.Segments, seg)
 		if !harmless || kind == approval.KindOther && !found {
@@ -78,9 +82,10 @@ func (j *job) innerText(index int, outer approval.Segment) bool {
 	if !ok || j.depth >= maxLayers {
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1, nestedWords: j.nestedWords}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
+	j.nestedWords = inner.nestedWords
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
 	base := len(j.plan.Segments)
 	for _, seg := range inner.plan.Segments {
