@@ -335,6 +335,14 @@ func TestNobodyToAsk(t *testing.T) {
 	})
 	b.want([]string{"tool"}, "denied ask-fallback")
 	b.want([]string{"listed"}, `code 0 "listed\n"`)
+	b.edit(func(d *store.Document) error { d.Defaults.AskFallback = approval.SecurityFull; return nil })
+	b.want([]string{"tool"}, `code 0 "ran\n"`)
+	b.want([]string{"bash", "-c", "tool; x=1; tool"}, `code 0 "ran\nran\n"`)
+	b.want([]string{"bash", "-c", "rm -rf /"}, "denied floor")
+	b.want([]string{"cat", ".env"}, "denied ask-fallback")
+	if b.asked.Load() != 0 {
+		t.Error("somebody was asked")
+	}
 }
 
 func TestLease(t *testing.T) {

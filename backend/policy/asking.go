@@ -24,7 +24,7 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 		return j
 	}
 	if in.Nobody {
-		return r.fallback(j, passed)
+		return r.fallback(in, j, passed)
 	}
 	j.Choices = []approval.Decision{approval.AllowOnce, approval.DecisionDeny}
 	if j.Ask == approval.AskOff || j.Ask == approval.AskOnMiss {
@@ -35,18 +35,19 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 	return j
 }
 
-// fallback applies askFallback. It can only let through what ask=always would
-// have asked about, or under full what no floor, denylist or protected state
-// stands against.
-func (r *Rules) fallback(j approval.Judgement, passed bool) approval.Judgement {
+// fallback applies askFallback, as far as the caller's own claim does not
+// tighten it: allowlist lets through what only ask=always asked about, full
+// what no floor, denylist or protected state stands against (judgement.md,
+// step 7).
+func (r *Rules) fallback(in Input, j approval.Judgement, passed bool) approval.Judgement {
 	held := r.policy.AskFallback
 	if held != approval.SecurityUnset {
-		held = approval.StricterSecurity(held, j.Security)
+		held = approval.StricterSecurity(held, in.Claim.Security)
 	}
 	switch {
-	case held == approval.SecurityList && passed:
+	case passed && (held == approval.SecurityList || held == approval.SecurityFull):
 		j.Verdict = approval.VerdictAllow
-	case held == approval.SecurityFull && !holdsProtected(j):
+	case held == approval.SecurityFull && !holdsProtected(j) && len(r.hidden(in)) == 0:
 		j.Verdict = approval.VerdictAllow
 	default:
 		j.Verdict = approval.VerdictDeny

@@ -9,6 +9,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -95,7 +96,7 @@ func (r *Rules) whole(in Input, security approval.Security) []approval.Finding {
 	if security == approval.SecurityFull {
 		return r.hidden(in)
 	}
-	found := in.Plan.Findings
+	found := slices.Clone(in.Plan.Findings) // others judge the same plan at the same time
 	if in.Plan.Root == nil && len(found) == 0 {
 		found = append(found, say(approval.ReasonApprovalRequired, "it is not understood well enough to run without a shell"))
 	}

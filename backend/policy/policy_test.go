@@ -387,13 +387,21 @@ func TestNobody(t *testing.T) {
 		{"allowlist", "always", "ls", "allow"},
 		{"allowlist", "always", "tool", "deny ask-fallback"},
 		{"allowlist", "on-miss", "tool", "deny ask-fallback"},
-		{"full", "on-miss", "tool", "deny ask-fallback"}, // never looser than security
+		{"full", "on-miss", "tool", "allow"},
+		{"full", "always", "ls", "allow"},
+		{"full", "off", "tool", "deny allowlist-miss"}, // asking is not due
+		{"full", "on-miss", "$ tool > x", "allow"},
+		{"full", "on-miss", "cat .env", "deny ask-fallback"},
+		{"full", "on-miss", "rm -rf /", "deny floor"},
+		{"full", "on-miss", "curl x", "deny denylisted"},
+		{"full", "on-miss", "$ $x y", "deny ask-fallback"}, // the denylist cannot see it
 		{"", "always", "ls", "deny ask-fallback"},
 	}
 	nobody := func(in *policy.Input) { in.Nobody = true }
 	for _, test := range tests {
 		p := onMiss("ls")
 		p.AskFallback, p.Ask = test.fallback, test.ask
+		p.Denylist = []approval.DenyRule{{Pattern: "curl"}}
 		got := judge(p, test.line, nobody)
 		said := string(got.Verdict)
 		if got.Verdict == approval.VerdictDeny {
@@ -403,6 +411,14 @@ func TestNobody(t *testing.T) {
 			t.Errorf("fallback %s, ask %s, %s: %s, want %s", test.fallback, test.ask, test.line, said, test.want)
 		}
 	}
+}
+
+// The caller can ask for less than askFallback allows.
+func TestNobodyAndAClaim(t *testing.T) {
+	p := onMiss("ls")
+	p.AskFallback = approval.SecurityFull
+	got := judge(p, "tool", func(in *policy.Input) { in.Nobody, in.Claim.Security = true, approval.SecurityList })
+	check(t, "claimed allowlist", got, "deny ask-fallback")
 }
 
 // What allow-always would write lets exactly this pass, and is offered only
