@@ -27,13 +27,18 @@ type Prompt struct {
 	Count int `json:"count"`
 	// CallerGone tells that nobody waits any more: an answer runs nothing.
 	CallerGone bool `json:"callerGone,omitempty"`
+	// GoneBecause and GoneAt, in unix milliseconds, say why and since when:
+	// its time ran out, or the caller hung up.
+	GoneBecause Reason `json:"goneBecause,omitempty"`
+	GoneAt      int64  `json:"goneAt,omitempty"`
 }
 
 // Digest names everything that is shown with a question and decides what a yes
 // means. It is the same on both sides of the socket. How many share the
 // question, and the time, are left out.
 func (p Prompt) Digest() string {
-	p.Count, p.CallerGone, p.Asked, p.Expires = 0, false, 0, 0
+	p.Count, p.Asked, p.Expires = 0, 0, 0
+	p.CallerGone, p.GoneBecause, p.GoneAt = false, "", 0
 	text, err := json.Marshal(p)
 	if err != nil {
 		return "" // equals no digest: see its callers

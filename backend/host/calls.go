@@ -71,7 +71,9 @@ type Status struct {
 	Running  int      `json:"running"`
 }
 
-func status(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+func status(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.status(), nil }
+
+func (h *Host) status() Status {
 	snap := h.store.Snapshot()
 	s := Status{
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
@@ -87,7 +89,7 @@ func status(h *Host, _ context.Context, _ ipc.Call) (any, error) {
 	if err := h.history.Err(); err != nil {
 		s.History = err.Error()
 	}
-	return s, nil
+	return s
 }
 
 func pendingList(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.pending.List(), nil }
@@ -133,6 +135,9 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	}
 	if params.Decision == approval.DecisionUnset {
 		return nil, errors.New("cannot answer: decision is missing")
+	}
+	if params.Decision != approval.DecisionDeny && h.panelOnly() {
+		return nil, errPanel
 	}
 	a := approval.Answer{Decision: params.Decision, By: "command line", Note: params.Note}
 	if params.By == "terminal" {
@@ -196,6 +201,9 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.panelOnly() {
+		return nil, errPanel
+	}
 	return struct{}{}, h.store.Accept(params.Hash)
 }
 
@@ -248,9 +256,26 @@ func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	})
 }
 
-// update edits the policy and lets the new one answer the questions it covers.
+// errPanel says that a yes belongs to the panel.
+var errPanel = errors.New("the app is running, so this is for its window: answer there, or switch on \"Answer from the terminal\" in its settings")
+
+// panelOnly reports whether only the panel may allow and loosen.
+func (h *Host) panelOnly() bool {
+	return h.opt.Panel && (h.opt.FromTerminal == nil || !h.opt.FromTerminal())
+}
+
+// update edits the policy for the command line and lets the new one answer
+// the questions it covers.
 func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, error) {
-	snap, err := h.store.Update(baseHash, edit)
+	snap, err := h.store.Update(baseHash, func(d *store.Document) error {
+		if err := edit(d); err != nil {
+			return err
+		}
+		if h.panelOnly() && len(store.Loosens(h.store.Snapshot().Document, d)) > 0 {
+			return errPanel
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +332,9 @@ type Run struct {
 	AgentID    string `json:"agentId,omitempty"`
 }
 
-func runningList(h *Host, ctx context.Context, _ ipc.Call) (any, error) {
+func runningList(h *Host, ctx context.Context, _ ipc.Call) (any, error) { return h.running(ctx) }
+
+func (h *Host) running(ctx context.Context) ([]Run, error) {
 	none := ""
 	rows, err := h.history.List(ctx, history.Query{State: history.Running, Parent: &none, Limit: 1000})
 	if err != nil {

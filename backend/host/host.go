@@ -47,8 +47,23 @@ type Options struct {
 	// WaitForAnswers lets questions wait even when nobody is seen to be
 	// looking: a terminal is about to, or the command line may.
 	WaitForAnswers bool
-	Version        string
-	Log            *slog.Logger
+	// Panel tells that a person is asked in a panel of this process. The
+	// command line may then deny and tighten; to allow and to loosen is for the
+	// panel, except while FromTerminal returns true (product.md, two
+	// credentials).
+	Panel        bool
+	FromTerminal func() bool
+	// Programs are paths of further programs of ours, such as the command line
+	// beside the app: they may operate, and commands must not touch them.
+	Programs []string
+	// PolicyChanged is told of every change of the policy or of its use, unless
+	// it is nil. It must not block.
+	PolicyChanged func()
+	// Event is told of everything that happens to runs, unless it is nil. It
+	// must not block.
+	Event   func(approval.Event)
+	Version string
+	Log     *slog.Logger
 }
 
 // Host is a running exec host.
@@ -83,6 +98,7 @@ func Start(opt Options) (*Host, error) {
 		return nil, err
 	}
 	h.work.Go(func() { h.readMachine(ctx) })
+	h.work.Go(func() { h.follow(ctx) })
 	h.work.Go(func() {
 		if err := h.server.Serve(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("the local socket stopped", "error", err)
@@ -116,7 +132,7 @@ func (h *Host) open() (err error) {
 	if h.server, err = ipc.Listen(ipc.Options{
 		Path: socket, Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
-		OperatorKey: func() []byte { return key },
+		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs,
 	}); err != nil {
 		return err
 	}
@@ -132,7 +148,7 @@ func (h *Host) open() (err error) {
 	h.pending = pending.New()
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
-		Hashes: &command.Hashes{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log},
+		Hashes: &command.Hashes{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
 		NewID: h.newID, Now: time.Now, Log: h.log,
 	})
 	return nil
@@ -180,6 +196,9 @@ func (h *Host) SocketPath() string { return h.store.Snapshot().SocketPath }
 func (h *Host) readMachine(ctx context.Context) {
 	defer close(h.machineDone)
 	env, err := environ.Login(ctx, h.opt.Shell, h.opt.Home, h.opt.User)
+	if ctx.Err() != nil {
+		return // nothing runs any more
+	}
 	if err != nil {
 		h.log.Warn("the login environment cannot be read; using that of this process", "error", err)
 		env = environ.FromProcess(h.opt.Environ)
@@ -199,7 +218,7 @@ func (h *Host) ours() []string {
 	if exe, err := os.Executable(); err == nil {
 		list = append(list, exe)
 	}
-	return list
+	return append(list, h.opt.Programs...)
 }
 
 // ready waits until the login environment is known.
@@ -252,10 +271,16 @@ func (a *askers) look() (away func()) {
 	}
 }
 
-// events writes what happens to the log.
-type events struct{ log *slog.Logger }
+// events writes what happens to the log, and tells whoever shows it.
+type events struct {
+	log  *slog.Logger
+	tell func(approval.Event)
+}
 
 func (e events) Event(ev approval.Event) {
+	if e.tell != nil {
+		e.tell(ev)
+	}
 	attrs := []any{"run", ev.RunID, "agent", ev.AgentID}
 	if ev.Reason != "" {
 		attrs = append(attrs, "reason", ev.Reason)

@@ -92,6 +92,9 @@ func (s State) OperatorKey() string { return filepath.Join(s.Dir, "operator.key"
 // History is the database of requests.
 func (s State) History() string { return filepath.Join(s.Dir, "history.db") }
 
+// Preferences is what a person chose about the app itself.
+func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.json") }
+
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 

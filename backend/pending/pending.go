@@ -139,7 +139,7 @@ func (b *Book) leave(q *question, answer chan approval.Answer, why approval.Reas
 	q.waiters = slices.DeleteFunc(q.waiters, func(w chan approval.Answer) bool { return w == answer })
 	q.prompt.Count = max(1, len(q.waiters))
 	if len(q.waiters) == 0 {
-		q.prompt.CallerGone = true
+		q.prompt.CallerGone, q.prompt.GoneBecause, q.prompt.GoneAt = true, why, time.Now().UnixMilli()
 		q.drop = time.AfterFunc(stays, func() { b.forget(q) })
 	}
 	b.bump()

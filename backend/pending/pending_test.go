@@ -105,7 +105,7 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	list := b.List()
-	if len(list) != 1 || !list[0].CallerGone {
+	if len(list) != 1 || !list[0].CallerGone || list[0].GoneBecause != approval.ReasonPromptExpired || list[0].GoneAt == 0 {
 		t.Errorf("the question is not left to be seen: %+v", list)
 	}
 	if err := b.Answer("1", seen(b, "1", 1), allow); !errors.Is(err, pending.ErrGone) {
@@ -124,10 +124,13 @@ func TestCallerGone(t *testing.T) {
 	if a := <-done; a.Reason != approval.ReasonApprovalCancelled || a.Decision != approval.DecisionDeny {
 		t.Errorf("%+v", a)
 	}
+	if list := b.List(); len(list) != 1 || list[0].GoneBecause != approval.ReasonApprovalCancelled || list[0].Digest() != question("1", "a").Digest() {
+		t.Errorf("%+v", list)
+	}
 	// It asks again: the same question is open once more, under its new id.
 	again := asked(t, b, context.Background(), question("2", "a"), "k", later())
 	list := b.List()
-	if len(list) != 1 || list[0].ID != "2" || list[0].CallerGone || list[0].Count != 1 {
+	if len(list) != 1 || list[0].ID != "2" || list[0].CallerGone || list[0].GoneBecause != "" || list[0].Count != 1 {
 		t.Fatalf("%+v", list)
 	}
 	if err := b.Answer("2", seen(b, "2", 1), allow); err != nil {

@@ -124,6 +124,21 @@ func (a *Agent) take(which func(Entry) bool) (taken []approval.Entry) {
 	return taken
 }
 
+// Change edits the entry with this id in an agent's allowlist, and reports
+// whether it is there.
+func (d *Document) Change(agentID, id string, edit func(*approval.Entry)) bool {
+	agent := d.Agents[agentID]
+	if agent == nil {
+		return false
+	}
+	i := slices.IndexFunc(agent.Allowlist, func(e Entry) bool { return e.ID == id })
+	if i < 0 {
+		return false
+	}
+	edit(&agent.Allowlist[i].Entry)
+	return true
+}
+
 // Deny adds a rule to the denylist of an agent, or of the defaults for "".
 func (d *Document) Deny(agentID string, rule approval.DenyRule) {
 	rules := d.rules(agentID)
@@ -133,6 +148,17 @@ func (d *Document) Deny(agentID string, rule approval.DenyRule) {
 		}
 	}
 	rules.Denylist = append(rules.Denylist, rule)
+}
+
+// Undeny takes a rule out of the denylist of an agent, or of the defaults for
+// "", and reports whether it was there.
+func (d *Document) Undeny(agentID string, rule approval.DenyRule) bool {
+	rules := d.rules(agentID)
+	before := len(rules.Denylist)
+	rules.Denylist = slices.DeleteFunc(rules.Denylist, func(have approval.DenyRule) bool {
+		return have.Pattern == rule.Pattern && slices.Equal(have.Args, rule.Args)
+	})
+	return len(rules.Denylist) < before
 }
 
 // Set gives "security", "ask", "askFallback" or "autoAllowSkills" of an agent

@@ -357,6 +357,33 @@ func TestDocumentEdits(t *testing.T) {
 	if n := len(d.Agents["a"].Denylist); n != 1 {
 		t.Errorf("%d rules", n)
 	}
+	d.Deny("a", approval.DenyRule{Pattern: "rm", Args: []string{"-r"}})
+	for _, row := range []struct {
+		agent string
+		rule  approval.DenyRule
+		found bool
+		left  int
+	}{
+		{"b", approval.DenyRule{Pattern: "rm"}, false, 2},
+		{"", approval.DenyRule{Pattern: "rm"}, false, 2},
+		{"a", approval.DenyRule{Pattern: "rm", Args: []string{"-f"}}, false, 2},
+		{"a", approval.DenyRule{Pattern: "rm", Reason: "whatever it says"}, true, 1},
+		{"a", approval.DenyRule{Pattern: "rm"}, false, 1},
+		{"a", approval.DenyRule{Pattern: "rm", Args: []string{"-r"}}, true, 0},
+	} {
+		if found := d.Undeny(row.agent, row.rule); found != row.found || len(d.Agents["a"].Denylist) != row.left {
+			t.Errorf("take out %+v of %q: found %v, left %v", row.rule, row.agent, found, d.Agents["a"].Denylist)
+		}
+	}
+	d.Add("a", approval.Entry{ID: "3", Pattern: "/z"})
+	for agent, found := range map[string]bool{"a": true, "b": false, "none": false} {
+		if d.Change(agent, "3", func(e *approval.Entry) { e.Note = "changed" }) != found {
+			t.Errorf("change the entry of %q: not %v", agent, found)
+		}
+	}
+	if d.Change("a", "/z", func(*approval.Entry) {}) || d.Agents["a"].Allowlist[0].Note != "changed" {
+		t.Errorf("%+v", d.Agents["a"].Allowlist)
+	}
 	for _, row := range []struct{ field, value, want string }{
 		{"security", "full", "full"}, {"security", "", ""}, {"security", "x", "error"},
 		{"ask", "off", "off"}, {"ask", "", ""}, {"askFallback", "deny", "deny"}, {"askFallback", "ask", "error"},

@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// What follows is for the program that runs the host in its own process and
+// shows its questions to a person: it is the panel, and needs no key.
+
+// Watch waits until the questions changed since cursor, then returns them and
+// the next cursor.
+func (h *Host) Watch(ctx context.Context, cursor uint64) (uint64, []approval.Prompt) {
+	return h.pending.Watch(ctx, cursor)
+}
+
+// Waiting returns the questions, those that somebody waits for first.
+func (h *Host) Waiting() []approval.Prompt { return h.pending.List() }
+
+// Answer gives a question a person's answer. Its errors are those of package
+// pending.
+func (h *Host) Answer(id string, shown pending.Shown, a approval.Answer) error {
+	return h.pending.Answer(id, shown, a)
+}
+
+// Policy returns the policy of this moment.
+func (h *Host) Policy() store.Snapshot { return h.store.Snapshot() }
+
+// Update edits the policy on a person's word and lets the new one answer the
+// questions that it covers. Its errors are those of store.Update.
+func (h *Host) Update(edit func(*store.Document) error) (store.Snapshot, error) {
+	snap, err := h.store.Update("", edit)
+	if err == nil {
+		h.gate.Recheck()
+	}
+	return snap, err
+}
+
+// AcceptEdit takes an edit of the policy file that waits, if it is still the
+// one with this hash.
+func (h *Host) AcceptEdit(hash string) error { return h.store.Accept(hash) }
+
+// RejectEdit puts the accepted policy back in the place of one that waits.
+func (h *Host) RejectEdit() error { return h.store.Reject() }
+
+// Status tells how the host is.
+func (h *Host) Status() Status { return h.status() }
+
+// Running returns what runs now.
+func (h *Host) Running(ctx context.Context) ([]Run, error) { return h.running(ctx) }
+
+// Stop ends a running command and reports whether there was one.
+func (h *Host) Stop(id string) bool { return h.runner.Stop(id) }
+
+// LastRequest returns the latest request in the history, nil if there is none.
+func (h *Host) LastRequest(ctx context.Context) (*history.Row, error) {
+	none := ""
+	rows, err := h.history.List(ctx, history.Query{Parent: &none, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// Find returns the program that a name leads to, nil for none.
+func (h *Host) Find(ctx context.Context, name string) (*approval.Segment, error) {
+	plan, _, err := h.gate.Explain(ctx, approval.Request{Command: []string{name}, Who: approval.Ours})
+	if err != nil || len(plan.Segments) == 0 || plan.Segments[0].Program == nil {
+		return nil, err
+	}
+	return &plan.Segments[0], nil
+}
+
+// SearchPath returns the folders in which programs are looked for.
+func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
+	m, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.Env.Path(), nil
+}
+
+// RecordIdentity notes in an entry that is about to be added what its pattern
+// means now.
+func (h *Host) RecordIdentity(e *approval.Entry) { recordIdentity(e, h.opt.Home) }
+
+// follow judges the waiting questions again after every change of the policy,
+// and tells whoever shows it.
+func (h *Host) follow(ctx context.Context) {
+	generation := h.store.Snapshot().Generation
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.store.Changed():
+		}
+		if now := h.store.Snapshot().Generation; now != generation {
+			generation = now
+			h.gate.Recheck()
+		}
+		if h.opt.PolicyChanged != nil {
+			h.opt.PolicyChanged()
+		}
+	}
+}
