@@ -162,6 +162,19 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 	return approval.AllowOnce, true
 }
 
+// Suppose judges a request under another policy, and neither asks nor runs.
+func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Request) (approval.Judgement, error) {
+	m, err := g.Machine(ctx)
+	if err != nil {
+		return approval.Judgement{}, err
+	}
+	plan, env := m.Analyzer.Analyze(&req), environ.Check(req.Env)
+	return policy.Prepare(p, g.Home, realPath).Evaluate(policy.Input{
+		Plan: &plan, Who: req.Who, SessionKey: req.SessionKey, Claim: req.Claim,
+		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other, Now: g.Now(), Hash: g.Hashes.Of,
+	}), nil
+}
+
 // Explain judges a request as Run would, and neither asks nor runs.
 func (g *Gate) Explain(ctx context.Context, req approval.Request) (approval.Plan, approval.Judgement, error) {
 	m, err := g.Machine(ctx)

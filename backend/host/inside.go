@@ -75,6 +75,12 @@ func (h *Host) Find(ctx context.Context, name string) (*approval.Segment, error)
 	return &plan.Segments[0], nil
 }
 
+// Suppose tells what another policy would conclude about a command.
+func (h *Host) Suppose(ctx context.Context, p approval.Policy, argv ...string) (approval.Verdict, error) {
+	j, err := h.gate.Suppose(ctx, p, approval.Request{Command: argv, Who: approval.Ours})
+	return j.Verdict, err
+}
+
 // SearchPath returns the folders in which programs are looked for.
 func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
 	m, err := h.ready(ctx)
