@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/app/menubar"
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/paths"
+)
+
+// app joins the host, the window and the status item. The page cannot reach
+// it.
+type app struct {
+	state     paths.State
+	person    shown.Person
+	prefs     *preferences
+	approvals *Approvals
+	settings  *Settings
+
+	host    *host.Host
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	refresh chan struct{} // the menu is to be made anew
+
+	mu       sync.Mutex
+	window   window
+	bar      *menubar.Bar
+	open     bool   // the settings
+	agent    string // whose settings a person asked for
+	visible  bool
+	quitting bool
+	// current is the question that the page shows, and since when it does.
+	current string
+	since   time.Time
+	// raised are the questions that brought the window to the front; each does
+	// so once.
+	raised map[string]bool
+}
+
+func newApp(state paths.State, home string) *app {
+	node, _ := os.Hostname() // without a name the panel shows none
+	a := &app{
+		state: state, person: shown.Person{Home: home, Node: node},
+		prefs:   readPreferences(state.Preferences()),
+		refresh: make(chan struct{}, 1), raised: map[string]bool{},
+	}
+	a.approvals, a.settings = &Approvals{a}, &Settings{app: a}
+	return a
+}
+
+// opened is called once the window is there.
+func (a *app) opened(w window) {
+	if !barFirst {
+		a.openBar()
+	}
+	a.mu.Lock()
+	a.window = w
+	late, open := a.quitting, a.open
+	a.mu.Unlock()
+	if late {
+		w.Quit()
+		return
+	}
+	if open || firstRunDue(a.host.Policy()) {
+		a.openSettings()
+	}
+	w.Tell(eventScreen)
+}
+
+// openBar shows the status item. Without one the window still asks.
+func (a *app) openBar() {
+	bar, err := menubar.Start(a.press)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Countersign: there is no status item:", err)
+	}
+	a.mu.Lock()
+	a.bar = bar
+	a.mu.Unlock()
+	a.menuChanged()
+}
+
+func (a *app) close() {
+	a.cancel()
+	a.work.Wait()
+	a.mu.Lock()
+	bar := a.bar
+	a.mu.Unlock()
+	if bar != nil {
+		bar.Close()
+	}
+	a.host.Close()
+}
+
+// watch follows the questions.
+func (a *app) watch(ctx context.Context) {
+	var cursor uint64
+	for ctx.Err() == nil {
+		var list []approval.Prompt
+		cursor, list = a.host.Watch(ctx, cursor)
+		a.questionsChanged(list)
+	}
+}
+
+// questionsChanged tells the page, and gives the window back when nothing is
+// left to show.
+func (a *app) questionsChanged(list []approval.Prompt) {
+	a.menuChanged()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	keep := false
+	for _, p := range list {
+		keep = keep || !p.CallerGone || a.raised[p.ID]
+	}
+	for id := range a.raised {
+		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) {
+			delete(a.raised, id)
+		}
+	}
+	if a.window == nil {
+		return
+	}
+	if !keep {
+		a.current = ""
+		a.give()
+	}
+	a.window.Tell(eventScreen)
+}
+
+// give gives the window back to the settings, or hides it. The caller holds
+// the lock.
+func (a *app) give() {
+	switch {
+	case !a.visible:
+	case a.open:
+		a.window.Show(a.settingsSize(), false)
+	default:
+		a.visible = false
+		a.window.Hide()
+	}
+}
+
+// ready is called when the page has a question on it, which is when the
+// window may be seen.
+func (a *app) ready(id string, height int) {
+	live := slices.ContainsFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.ID == id && !p.CallerGone })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.current != id {
+		a.current, a.since = id, time.Now()
+	}
+	s := panelSize(height)
+	if a.open {
+		s = a.settingsSize()
+	}
+	switch {
+	case a.window == nil:
+	case live && !a.raised[id]:
+		a.raised[id], a.since, a.visible = true, time.Now(), true
+		a.window.Show(s, true)
+	case a.visible && !a.open:
+		a.window.Resize(s)
+	}
+}
+
+// guard is how long after a question appears no yes to it counts: the key or
+// the click was meant for something else (design, keyboard).
+const guard = 500 * time.Millisecond
+
+// looked reports whether the page has shown a question for long enough.
+func (a *app) looked(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.current == id && time.Since(a.since) >= guard
+}
+
+func (a *app) openSettings() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = true
+	if a.window == nil {
+		return // they open with it
+	}
+	a.visible = true
+	a.window.Show(a.settingsSize(), a.current != "")
+	a.window.Tell(eventScreen)
+}
+
+// openAgent opens the settings of one agent.
+func (a *app) openAgent(id string) {
+	a.mu.Lock()
+	a.agent = id
+	a.mu.Unlock()
+	a.openSettings()
+}
+
+// closeSettings closes the settings; a question that waits stays.
+func (a *app) closeSettings() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open, a.agent = false, ""
+	if a.current == "" {
+		a.give()
+	}
+	a.window.Tell(eventScreen)
+}
+
+// keepOpen is asked when the window is to be closed. A click on its close
+// button only hides it; a question that waits stays in the menu.
+func (a *app) keepOpen() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.quitting {
+		return false
+	}
+	a.open, a.agent, a.visible = false, "", false
+	a.window.Hide()
+	a.window.Tell(eventScreen)
+	return true
+}
+
+func (a *app) quit() {
+	a.mu.Lock()
+	a.quitting = true
+	w := a.window
+	a.mu.Unlock()
+	if w != nil {
+		w.Quit()
+	}
+}
+
+// show brings a question to the front on a person's word.
+func (a *app) show(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.window == nil {
+		return
+	}
+	delete(a.raised, id) // it may come to the front once more
+	a.window.Tell(eventOpen, id)
+}
+
+func (a *app) settingsSize() size {
+	if firstRunDue(a.host.Policy()) {
+		return firstRunSize
+	}
+	return settingsSize
+}
+
+// policyChanged is called by the host.
+func (a *app) policyChanged() {
+	a.menuChanged()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.window != nil {
+		a.window.Tell(eventPolicy)
+	}
+}
+
+// runChanged is called by the host.
+func (a *app) runChanged(approval.Event) { a.menuChanged() }
+
+// screen is what the page shows now.
+func (a *app) screen() shown.Screen {
+	in := a.names()
+	s := shown.Screen{Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(), FirstRun: firstRunDue(a.host.Policy())}
+	a.mu.Lock()
+	s.Settings, s.Agent = a.open, a.agent
+	raised := func(id string) bool { return a.raised[id] }
+	for _, p := range a.host.Waiting() {
+		if !p.CallerGone || raised(p.ID) {
+			s.Waiting = append(s.Waiting, shown.NewQuestion(p, in))
+		}
+	}
+	a.mu.Unlock()
+	return s
+}
+
+// names adds what the policy file calls the agents.
+func (a *app) names() shown.Person {
+	in := a.person
+	in.Names = map[string]string{}
+	if doc := a.host.Policy().Document; doc != nil {
+		for id, agent := range doc.Agents {
+			if agent.DisplayName != "" {
+				in.Names[id] = agent.DisplayName
+			}
+		}
+	}
+	return in
+}
+
+// tell sends an event to the page, if there is one.
+func (a *app) tell(event string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.window != nil {
+		a.window.Tell(event)
+	}
+}

@@ -1,0 +1,408 @@
+//go:build desktoptest && linux
+
+// The production program in a real window, on a display and a session bus of
+// its own (`make test` starts them), found and pressed as a screen reader
+// would.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/app/apptest"
+)
+
+// desk is one person's desktop with the app on it.
+type desk struct {
+	t     *testing.T
+	home  string
+	state string
+	tree  *apptest.Tree
+	app   *exec.Cmd
+	said  bytes.Buffer
+	ended chan error
+}
+
+func bin(t *testing.T, name string) string {
+	t.Helper()
+	at, err := filepath.Abs(filepath.Join("..", "build", "bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(at); err != nil {
+		t.Fatalf("%v: run `make build` first", err)
+	}
+	return at
+}
+
+// newDesk starts the app with this policy and these further variables.
+func newDesk(t *testing.T, policy string, env ...string) *desk {
+	t.Helper()
+	home, err := os.MkdirTemp("/tmp", "cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, home: home, state: filepath.Join(home, "s"), ended: make(chan error, 1)}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	if policy != "" {
+		if err := errors.Join(os.Mkdir(d.state, 0o700), os.WriteFile(filepath.Join(d.state, "exec-approvals.json"), []byte(policy), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.tree, err = apptest.Open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.tree.Close)
+	d.app = exec.Command(bin(t, "Countersign"), "--state-dir", d.state)
+	d.app.Env = append(d.env(), env...)
+	d.app.Stdout, d.app.Stderr = &d.said, &d.said
+	if err := d.app.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.ended <- d.app.Wait() }()
+	t.Cleanup(d.end)
+	d.eventually("the host listens", func() bool {
+		c, err := net.Dial("unix", filepath.Join(d.state, "exec-approvals.sock"))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return d
+}
+
+func (d *desk) env() []string {
+	env := []string{"HOME=" + d.home, "SHELL=/bin/sh"}
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); name != "HOME" && name != "SHELL" && name != "COUNTERSIGN_STATE_DIR" {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// end ends the app, and tells what it said if the test failed.
+func (d *desk) end() {
+	_ = d.app.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-d.ended:
+	case <-time.After(patience):
+		_ = d.app.Process.Kill()
+		d.t.Error("the app does not end when it is told to")
+	}
+	if d.t.Failed() {
+		d.t.Logf("the app said:\n%s", d.said.String())
+	}
+}
+
+func (d *desk) eventually(what string, ok func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	d.t.Fatalf("never: %s; the window holds:\n%s", what, d.tree.Text())
+}
+
+// ask runs a command as an agent would, from a session of its own, and gives
+// its exit code and output to the channel.
+func (d *desk) ask(ctx context.Context, command ...string) <-chan outcome {
+	d.t.Helper()
+	done := make(chan outcome, 1)
+	cmd := exec.CommandContext(ctx, bin(d.t, "countersign"), append([]string{"--state-dir", d.state, "run", "--agent", "main", "--wait", "10m", "--"}, command...)...)
+	cmd.Env = d.env()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	go func() {
+		_ = cmd.Run() // its exit code tells
+		done <- outcome{cmd.ProcessState.ExitCode(), out.String()}
+	}()
+	return done
+}
+
+type outcome struct {
+	code int
+	out  string
+}
+
+func (d *desk) outcome(done <-chan outcome) outcome {
+	d.t.Helper()
+	select {
+	case o := <-done:
+		return o
+	case <-time.After(patience):
+		d.t.Fatalf("the request has no end; the window holds:\n%s", d.tree.Text())
+		return outcome{}
+	}
+}
+
+func (d *desk) wait(role apptest.Role, name string) apptest.Object {
+	d.t.Helper()
+	o, err := d.tree.Wait(role, name, patience)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return o
+}
+
+// press presses a button until ok: what comes within half a second of the
+// question does not count.
+func (d *desk) press(name string, ok func() bool) {
+	d.t.Helper()
+	d.eventually(name+" counts", func() bool {
+		if o, there := d.tree.Find(apptest.Button, name); there {
+			_ = o.Press() // it may go away just now
+		}
+		time.Sleep(100 * time.Millisecond)
+		return ok()
+	})
+}
+
+func (d *desk) shows(text string) {
+	d.t.Helper()
+	d.eventually("the window says "+text, func() bool { return strings.Contains(d.tree.Text(), text) })
+}
+
+func watch(t *testing.T) *apptest.Watcher {
+	t.Helper()
+	w, err := apptest.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func (d *desk) item(w *apptest.Watcher) apptest.Item {
+	d.t.Helper()
+	i, err := w.Item(patience)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return i
+}
+
+// row presses a row of the menu.
+func (d *desk) row(i apptest.Item, title string) {
+	d.t.Helper()
+	if err := i.Press(title); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestWindowAllows(t *testing.T) {
+	d := newDesk(t, askMe)
+	proof := filepath.Join(d.home, "proof")
+	done := d.ask(t.Context(), "touch", proof)
+	once := d.wait(apptest.Button, "Allow once")
+	d.shows("May main run")
+	d.wait(apptest.Button, "Deny")
+	if err := once.Press(); err != nil {
+		t.Fatal(err)
+	}
+	d.press("Allow once", func() bool { _, there := d.tree.Find(apptest.Button, "Allow once"); return !there })
+	if o := d.outcome(done); o.code != 0 {
+		t.Errorf("%+v", o)
+	}
+	if _, err := os.Stat(proof); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWindowDenies(t *testing.T) {
+	d := newDesk(t, askMe)
+	proof := filepath.Join(d.home, "proof")
+	done := d.ask(t.Context(), "touch", proof)
+	d.wait(apptest.Button, "Deny")
+	d.press("Deny", func() bool { return len(done) == 1 })
+	if o := d.outcome(done); o.code != 126 || !strings.Contains(o.out, "user denied") {
+		t.Errorf("%+v", o)
+	}
+	if _, err := os.Stat(proof); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// What Always allow writes is shown before, holds after, is in the settings
+// and can be taken back.
+func TestWindowRemembers(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, askMe)
+	item := d.item(watcher)
+	proof, tool := filepath.Join(d.home, "proof"), filepath.Join(d.home, "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\ntouch "+proof+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	done := d.ask(t.Context(), tool)
+	d.wait(apptest.Button, "Always allow")
+	d.press("Always allow…", func() bool { return strings.Contains(d.tree.Text(), "from now on") })
+	d.shows("~/tool")
+	d.press("Always allow: ", func() bool { return len(done) == 1 })
+	if o := d.outcome(done); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+	if o := d.outcome(d.ask(t.Context(), tool)); o.code != 0 {
+		t.Errorf("it is asked again: %+v", o)
+	}
+	d.row(item, "Settings…")
+	d.shows("~/tool")
+	if err := d.wait(apptest.CheckBox, "In force: ~/tool").Focus(); err != nil {
+		t.Fatal(err)
+	}
+	d.press("Delete", func() bool { return !strings.Contains(d.tree.Text(), "~/tool") })
+	again := d.ask(t.Context(), tool)
+	d.wait(apptest.Button, "Allow once")
+	d.press("Deny", func() bool { return len(again) == 1 })
+	if o := d.outcome(again); o.code != 126 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestWindowSaysThatTheCallerHungUp(t *testing.T) {
+	d := newDesk(t, askMe)
+	ctx, hangUp := context.WithCancel(t.Context())
+	done := d.ask(ctx, "touch", filepath.Join(d.home, "proof"))
+	d.wait(apptest.Button, "Allow once")
+	hangUp()
+	d.outcome(done)
+	d.shows("main stopped waiting")
+	d.eventually("nothing can be allowed", func() bool { _, there := d.tree.Find(apptest.Button, "Allow"); return !there })
+}
+
+// Nobody can attach to the page, even when the variables for that are set.
+func TestWindowHasNoInspector(t *testing.T) {
+	var ports []string
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, l.Addr().String())
+		l.Close()
+	}
+	d := newDesk(t, askMe, "WEBKIT_INSPECTOR_SERVER="+ports[0], "WEBKIT_INSPECTOR_HTTP_SERVER="+ports[1])
+	done := d.ask(t.Context(), "touch", filepath.Join(d.home, "proof"))
+	d.wait(apptest.Button, "Deny") // the page is there, and an inspector would be
+	for _, at := range ports {
+		if c, err := net.Dial("tcp", at); err == nil {
+			c.Close()
+			t.Errorf("an inspector listens at %s", at)
+		}
+	}
+	for _, pid := range below(t, d.app.Process.Pid) {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err == nil && bytes.Contains(env, []byte("WEBKIT_INSPECTOR")) {
+			t.Errorf("process %d still has the variable", pid)
+		}
+	}
+	d.press("Deny", func() bool { return len(done) == 1 })
+}
+
+// below lists the processes that a process started.
+func below(t *testing.T, pid int) (list []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if fields[1] == strconv.Itoa(pid) {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			list = append(append(list, child), below(t, child)...)
+		}
+	}
+	return list
+}
+
+// The status item tells that a question waits, and leads to everything.
+func TestStatusItem(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, `{"version":1,"defaults":{"security":"allowlist","ask":"on-miss","askFallback":"deny"},"agents":{"main":{"security":"allowlist"}}}`)
+	item := d.item(watcher)
+	quiet := item.Icon()
+	done := d.ask(t.Context(), "touch", filepath.Join(d.home, "proof"))
+	d.wait(apptest.Button, "Deny")
+	d.eventually("the item tells it", func() bool {
+		rows := item.Rows()
+		return strings.Contains(rows, "main: touch") && strings.Contains(rows, "Waiting") && item.Icon() != quiet
+	})
+	rows := item.Rows()
+	for _, title := range []string{"main", "Deny", "Ask always", "Ask when needed", "Only listed", "Allow all", "Settings…", "Quit Countersign"} {
+		if !strings.Contains(rows, title) {
+			t.Errorf("no row %q in\n%s", title, rows)
+		}
+	}
+	d.press("Deny", func() bool { return len(done) == 1 })
+	d.eventually("the item is quiet again", func() bool { return item.Icon() == quiet })
+
+	running := d.ask(t.Context(), "sleep", "1000")
+	d.press("Allow once", func() bool {
+		return strings.Contains(item.Rows(), "main: sleep 1000") && strings.Contains(item.Rows(), "Running")
+	})
+	d.row(item, "Stop")
+	if o := d.outcome(running); o.code == 0 {
+		t.Errorf("%+v", o)
+	}
+	d.row(item, "Settings…")
+	d.shows("What may run at all")
+	d.row(item, "Quit Countersign")
+	select {
+	case err := <-d.ended:
+		d.ended <- err
+		if err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("it does not quit")
+	}
+}
+
+// Without a screen it says in one sentence what to do.
+func TestNoDisplay(t *testing.T) {
+	for name, display := range map[string]string{"none": "", "one that is not there": ":4711"} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			cmd := exec.Command(bin(t, "Countersign"), "--state-dir", filepath.Join(home, "s"))
+			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "DISPLAY=" + display}
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "countersign host run") || strings.Contains(string(out), "goroutine") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// A build for development is a door for every web page, and does not start.
+func TestDevelopmentBuildRefuses(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "dev")
+	if out, err := exec.Command("go", "build", "-tags", "dev,webkit2_41", "-o", at, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(at)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "development") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

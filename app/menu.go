@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign-app/countersign/app/menubar"
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// menuChanged asks for a new menu.
+func (a *app) menuChanged() {
+	select {
+	case a.refresh <- struct{}{}:
+	default:
+	}
+}
+
+// keepMenu keeps the menu of the status item true: after every change and,
+// while something on it counts seconds, every second.
+func (a *app) keepMenu(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	tick.Stop()
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.refresh:
+		case <-tick.C:
+		}
+		f := a.facts(ctx)
+		if len(f.Waiting)+len(f.Running) > 0 {
+			tick.Reset(time.Second)
+		} else {
+			tick.Stop()
+		}
+		a.mu.Lock()
+		bar := a.bar
+		a.mu.Unlock()
+		if bar != nil {
+			bar.Show(menubar.Build(f))
+		}
+	}
+}
+
+func (a *app) facts(ctx context.Context) menubar.Facts {
+	f := menubar.Facts{Now: time.Now()}
+	in := a.names()
+	waiting := a.host.Waiting()
+	for _, p := range waiting {
+		if !p.CallerGone {
+			f.Waiting = append(f.Waiting, menubar.Question{
+				ID: p.ID, Agent: shown.NewAgent(p.AgentID, in.Names[p.AgentID]).Name,
+				Command: p.Plan.Text, Expires: time.UnixMilli(p.Expires),
+			})
+		}
+	}
+	for _, row := range shown.Agents(a.host.Policy(), waiting, in) {
+		f.Agents = append(f.Agents, menubar.Agent{ID: row.Agent.ID, Name: row.Agent.Name, Mode: string(row.Mode), Custom: row.Custom})
+	}
+	running, _ := a.host.Running(ctx) // without the history nothing new runs
+	for _, r := range running {
+		f.Running = append(f.Running, menubar.Run{
+			ID: r.ID, Agent: shown.NewAgent(r.AgentID, in.Names[r.AgentID]).Name,
+			Command: r.Command, Started: time.UnixMilli(r.Started),
+		})
+	}
+	return f
+}
+
+// press does what a row of the menu says.
+func (a *app) press(id string) {
+	switch verb, subject, detail := menubar.Parse(id); verb {
+	case "question":
+		a.show(subject)
+	case "mode":
+		a.setMode(subject, detail)
+	case "stop":
+		a.host.Stop(subject)
+	case "settings":
+		a.openSettings()
+	case "quit":
+		a.quit()
+	}
+}
+
+// setMode sets a mode from the menu, where it can be taken back like an edit
+// in the settings. Where other programs can press the rows of the menu, one
+// that loosens leads to the settings instead.
+func (a *app) setMode(agentID, mode string) {
+	snap := a.host.Policy()
+	if snap.Document == nil || menuIsOpen && a.loosens(snap.Document, agentID, mode) {
+		a.openAgent(agentID)
+		return
+	}
+	if saved := a.settings.SetMode(agentID, shown.Rev(snap.Document, agentID), mode); !saved.OK {
+		a.openAgent(agentID) // the settings say why
+	}
+	a.tell(eventPolicy)
+}
+
+// loosens reports whether a mode permits what the policy does not, or may.
+func (a *app) loosens(now *store.Document, agentID, mode string) bool {
+	if shown.Mode(mode) == shown.ModeDeny {
+		return false
+	}
+	text, err := now.Encode()
+	if err != nil {
+		return true
+	}
+	next, err := store.Parse("the policy", text, a.person.Home)
+	if err != nil || setMode(next, agentID, shown.Mode(mode)) != nil {
+		return true
+	}
+	return len(store.Loosens(now, next)) > 0
+}

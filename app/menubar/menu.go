@@ -1,0 +1,233 @@
+// Package menubar is the status item of the desktop: what its menu says, the
+// same on every platform, and the back ends that show it.
+//
+// Build makes the menu from facts and touches nothing; a Bar shows it.
+package menubar
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Facts are what the menu shows; whoever holds them makes them new for every
+// change.
+type Facts struct {
+	Paused  bool
+	Waiting []Question // questions somebody waits for, oldest first
+	Agents  []Agent
+	Running []Run
+	Now     time.Time
+}
+
+// Question waits for an answer until it expires.
+type Question struct {
+	ID, Agent, Command string
+	Expires            time.Time // zero: no time is shown
+}
+
+// Agent is one that asked, or that the policy names. Mode is the ID of one of
+// Modes, or else "custom" with what it consists of, such as "allowlist/off",
+// in Custom.
+type Agent struct {
+	ID, Name string
+	Mode     string
+	Custom   string
+}
+
+// Run is a command that runs now.
+type Run struct {
+	ID, Agent, Command string
+	Started            time.Time
+}
+
+// Icon names one of the three pictures of the status item.
+type Icon string
+
+// The states of the icon. Paused wins, because then nothing is answered.
+const (
+	Quiet   Icon = "quiet"
+	Waiting Icon = "waiting"
+	Paused  Icon = "paused"
+)
+
+// Menu is all that a back end shows. It is not changed once it is handed on.
+type Menu struct {
+	Icon    Icon
+	Count   int    // questions that wait
+	Tooltip string // what icon and count say, in words
+	Items   []Item
+}
+
+// Kind says what an item is.
+type Kind string
+
+// The kinds of items. A row with children opens them.
+const (
+	Row       Kind = "row"
+	Heading   Kind = "heading"
+	Separator Kind = "separator"
+)
+
+// Item is one line of the menu. Its ID says what pressing it means, see Parse;
+// its title is one line, safe to show.
+type Item struct {
+	ID, Title string
+	Kind      Kind
+	Checked   bool
+	Enabled   bool
+	Children  []Item
+}
+
+// Mode is one of the ways to treat an agent that a person can choose.
+type Mode struct{ ID, Title string }
+
+// Modes are all that can be chosen, from strict to open.
+var Modes = []Mode{
+	{"deny", "Deny"},
+	{"ask-always", "Ask always"},
+	{"ask-when-needed", "Ask when needed"},
+	{"only-listed", "Only listed"},
+	{"allow-all", "Allow all"},
+}
+
+// maxWaiting is how many questions get a row.
+const maxWaiting = 5
+
+// Build makes the menu.
+func Build(f Facts) Menu {
+	m := Menu{Icon: Quiet, Count: len(f.Waiting), Tooltip: tooltip(f)}
+	if len(f.Waiting) > 0 {
+		m.Icon = Waiting
+	}
+	if f.Paused {
+		m.Icon = Paused
+	}
+	app := []Item{row("settings", "Settings…"), row("quit", "Quit Countersign")}
+	for _, group := range [][]Item{waiting(f), append(agents(f), running(f)...), app} {
+		if len(m.Items) > 0 && len(group) > 0 {
+			m.Items = append(m.Items, Item{Kind: Separator})
+		}
+		m.Items = append(m.Items, group...)
+	}
+	return m
+}
+
+// Parse takes the ID of an item apart:
+//
+//	question:<id>           show that question
+//	agent:<id>              opens the modes of the agent
+//	mode:<agent>:<mode>     give the agent that mode
+//	running                 opens what runs
+//	run:<id>                says what runs
+//	stop:<id>               end that run
+//	settings, quit
+//
+// The rest have no ID or cannot be pressed. IDs of others may hold colons;
+// modes have none.
+func Parse(id string) (verb, subject, detail string) {
+	verb, subject, _ = strings.Cut(id, ":")
+	if verb != "mode" {
+		return verb, subject, ""
+	}
+	if i := strings.LastIndexByte(subject, ':'); i >= 0 {
+		subject, detail = subject[:i], subject[i+1:]
+	}
+	return verb, subject, detail
+}
+
+func row(id, title string) Item {
+	return Item{ID: id, Title: title, Kind: Row, Enabled: true}
+}
+
+// note is a row that only says something.
+func note(id, title string) Item {
+	return Item{ID: id, Title: title, Kind: Row}
+}
+
+func heading(title string) Item {
+	return Item{Title: title, Kind: Heading}
+}
+
+func tooltip(f Facts) string {
+	var parts []string
+	if f.Paused {
+		parts = append(parts, "paused")
+	}
+	switch n := len(f.Waiting); n {
+	case 0:
+	case 1:
+		parts = append(parts, "1 question waits")
+	default:
+		parts = append(parts, fmt.Sprintf("%d questions wait", n))
+	}
+	if len(parts) == 0 {
+		return "Countersign"
+	}
+	return "Countersign: " + strings.Join(parts, ", ")
+}
+
+func waiting(f Facts) []Item {
+	if len(f.Waiting) == 0 {
+		return nil
+	}
+	items := []Item{heading("Waiting")}
+	for _, q := range f.Waiting[:min(len(f.Waiting), maxWaiting)] {
+		title := commandTitle(q.Agent, q.Command)
+		if !q.Expires.IsZero() {
+			title += " — " + left(q.Expires.Sub(f.Now))
+		}
+		items = append(items, row("question:"+q.ID, title))
+	}
+	if more := len(f.Waiting) - maxWaiting; more > 0 {
+		items = append(items, note("more", fmt.Sprintf("and %d more", more)))
+	}
+	return items
+}
+
+func agents(f Facts) []Item {
+	if len(f.Agents) == 0 {
+		return nil
+	}
+	items := []Item{heading("Agents")}
+	for _, a := range f.Agents {
+		items = append(items, agentItem(a))
+	}
+	return items
+}
+
+func agentItem(a Agent) Item {
+	holds := ""
+	var modes []Item
+	for _, m := range Modes {
+		item := row("mode:"+a.ID+":"+m.ID, m.Title)
+		if item.Checked = m.ID == a.Mode; item.Checked {
+			holds = m.Title
+		}
+		modes = append(modes, item)
+	}
+	if holds == "" {
+		holds = "Custom"
+		if a.Custom != "" {
+			holds += ": " + cut(line(a.Custom), maxName)
+		}
+		custom := note("mode:"+a.ID+":custom", holds)
+		custom.Checked = true
+		modes = append(modes, custom)
+	}
+	item := row("agent:"+a.ID, name(a.Name, maxTitle)+" — "+holds)
+	item.Children = modes
+	return item
+}
+
+func running(f Facts) []Item {
+	if len(f.Running) == 0 {
+		return nil
+	}
+	item := row("running", "Running now")
+	for _, r := range f.Running {
+		title := commandTitle(r.Agent, r.Command) + " · " + elapsed(f.Now.Sub(r.Started))
+		item.Children = append(item.Children, note("run:"+r.ID, title), row("stop:"+r.ID, "Stop"))
+	}
+	return []Item{item}
+}

@@ -1,0 +1,418 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/frontend"
+)
+
+// page serves the built page to a browser, and takes its calls in the place
+// of Wails: the real facades, for whoever has the token and comes from here.
+type page struct {
+	token   string
+	origin  string
+	facades map[string]reflect.Value
+
+	mu        sync.Mutex
+	listeners map[chan string]bool
+}
+
+// bridge is what Wails would put into the page.
+const bridge = `
+const token = location.hash.slice(1)
+const listeners = {}
+const call = (facade, method) => (...args) => fetch('/call', {
+  method: 'POST', headers: { 'X-Token': token }, body: JSON.stringify({ facade, method, args }),
+}).then(async (r) => { if (!r.ok) throw new Error(await r.text()); return r.json() })
+const facade = (name) => new Proxy({}, { get: (_, method) => call(name, method) })
+window.go = { main: { Approvals: facade('Approvals'), Settings: facade('Settings') } }
+window.runtime = {
+  EventsOnMultiple(name, f) { (listeners[name] ??= []).push(f); return () => { listeners[name] = listeners[name].filter((g) => g !== f) } },
+}
+new EventSource('/events?token=' + token).onmessage = (e) => {
+  const { event, data } = JSON.parse(e.data)
+  for (const f of listeners[event] ?? []) f(...(data ?? []))
+}
+`
+
+// servePage serves the page of an app, whose window it becomes.
+func servePage(t *testing.T, a *testApp) (p *page, at string) {
+	t.Helper()
+	p = &page{token: rand.Text(), listeners: map[chan string]bool{}, facades: map[string]reflect.Value{
+		"Approvals": reflect.ValueOf(a.approvals), "Settings": reflect.ValueOf(a.settings),
+	}}
+	server := httptest.NewUnstartedServer(p)
+	p.origin = "http://" + server.Listener.Addr().String()
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(p.hangUp) // before the server waits for its connections
+	a.app.mu.Lock()
+	a.app.window = pageWindow{a.window, p}
+	a.app.mu.Unlock()
+	return p, server.URL + "/#" + p.token
+}
+
+// pageWindow is the noted window, whose events go to the browser as well.
+type pageWindow struct {
+	*testWindow
+	page *page
+}
+
+func (w pageWindow) Tell(event string, data ...any) {
+	w.testWindow.Tell(event, data...)
+	text, _ := json.Marshal(map[string]any{"event": event, "data": data}) // plain words cannot fail
+	w.page.mu.Lock()
+	defer w.page.mu.Unlock()
+	for l := range w.page.listeners {
+		select {
+		case l <- string(text):
+		default: // a browser that does not read gets no more
+		}
+	}
+}
+
+func (p *page) hangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.listeners {
+		close(l)
+		delete(p.listeners, l)
+	}
+}
+
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	assets, err := frontend.Assets()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	switch r.URL.Path {
+	case "/":
+		index, err := fs.ReadFile(assets, "index.html")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.Write(bytes.Replace(index, []byte("<head>"), []byte(`<head><script src="/bridge.js"></script>`), 1))
+	case "/bridge.js":
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(w, bridge)
+	case "/favicon.ico":
+		w.WriteHeader(http.StatusNoContent)
+	case "/call":
+		p.call(w, r)
+	case "/events":
+		p.events(w, r)
+	default:
+		http.FileServerFS(assets).ServeHTTP(w, r)
+	}
+}
+
+// may refuses whoever has not got the token or comes from another page.
+func (p *page) may(w http.ResponseWriter, r *http.Request, token string) bool {
+	origin := r.Header.Get("Origin")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) != 1 || origin != "" && origin != p.origin ||
+		r.Method == http.MethodPost && origin == "" || "http://"+r.Host != p.origin {
+		http.Error(w, "not for you", http.StatusForbidden)
+		return false
+	}
+	return true
+}
+
+func (p *page) call(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !p.may(w, r, r.Header.Get("X-Token")) {
+		return
+	}
+	var c struct {
+		Facade, Method string
+		Args           []json.RawMessage
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&c); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	facade, ok := p.facades[c.Facade]
+	if !ok {
+		http.Error(w, "no such facade", http.StatusNotFound)
+		return
+	}
+	method := facade.MethodByName(c.Method)
+	if !method.IsValid() || method.Type().NumIn() != len(c.Args) {
+		http.Error(w, "no such method", http.StatusNotFound)
+		return
+	}
+	in := make([]reflect.Value, len(c.Args))
+	for i, arg := range c.Args {
+		v := reflect.New(method.Type().In(i))
+		if err := json.Unmarshal(arg, v.Interface()); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		in[i] = v.Elem()
+	}
+	var result any
+	if out := method.Call(in); len(out) > 0 {
+		result = out[0].Interface()
+	}
+	_ = json.NewEncoder(w).Encode(result) // the browser has gone: nobody to tell
+}
+
+func (p *page) events(w http.ResponseWriter, r *http.Request) {
+	if !p.may(w, r, r.URL.Query().Get("token")) {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.(http.Flusher).Flush()
+	l := make(chan string, 64)
+	p.mu.Lock()
+	p.listeners[l] = true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.listeners, l)
+		p.mu.Unlock()
+	}()
+	for {
+		select {
+		case text, open := <-l:
+			if !open {
+				return
+			}
+			fmt.Fprintf(w, "data: %s\n\n", text)
+			w.(http.Flusher).Flush()
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// must skips a test that needs something, unless everything must be there.
+func must(t *testing.T, there bool, what string) {
+	t.Helper()
+	switch {
+	case there:
+	case os.Getenv("COUNTERSIGN_TEST") == "all":
+		t.Fatalf("%s: run `make setup build`", what)
+	default:
+		t.Skipf("skipped: %s (`make test` has it)", what)
+	}
+}
+
+// TestPage drives the built page in a real browser with the real facades,
+// host, socket and programs behind it.
+func TestPage(t *testing.T) {
+	assets, err := frontend.Assets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fs.Stat(assets, "index.html")
+	must(t, err == nil, "the page is not built")
+	_, err = exec.LookPath("node")
+	must(t, err == nil, "there is no Node.js")
+	_, err = os.Stat(filepath.Join("..", "frontend", "node_modules", "playwright-core"))
+	must(t, err == nil, "Playwright is not installed")
+
+	// Each part is a step of frontend/e2e/page.mjs, with what is true before
+	// and after it.
+	steps := []struct {
+		name    string
+		command func(home string) []string
+		after   func(t *testing.T, a *testApp, got string)
+	}{
+		{"allow once", touch, ran(true)},
+		{"deny", touch, func(t *testing.T, a *testApp, got string) {
+			ran(false)(t, a, got)
+			if !strings.Contains(got, "They say: not now.") {
+				t.Errorf("the agent is told: %s", got)
+			}
+		}},
+		{"escape", touch, ran(false)},
+		{"early keys", touch, ran(false)},
+		{"always", tool, remembered},
+		{"hostile", func(home string) []string {
+			return []string{"touch", filepath.Join(home, "proof"), `<img src=x onerror="window.pwned=1">`, "</script><b>x</b>", "a\u202eb", "שלום", "🦞"}
+		}, ran(false)},
+		{"complete", func(string) []string {
+			return []string{"echo", strings.Repeat("0123456789 ", 5500) + "the end"}
+		}, func(t *testing.T, a *testApp, got string) {}},
+		{"elsewhere", touch, func(t *testing.T, a *testApp, got string) {}},
+	}
+	for _, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			a := newTestApp(t, askMe)
+			_, at := servePage(t, a)
+			answers := a.agent(t.Context(), "main", step.command(a.person.Home)...)
+			q := a.question()
+			script := startScript(t, step.name, at)
+			if step.name == "elsewhere" {
+				a.eventually("the page shows it", func() bool { visible, _, _ := a.window.is(); return visible })
+				a.approvals.Decide(q.ID, q.Seen, "deny", "")
+			}
+			script(t)
+			answer := a.answer(answers)
+			told := ""
+			if answer.Refused != nil {
+				told = answer.Refused.Message
+			}
+			step.after(t, a, told)
+		})
+	}
+	t.Run("hang up", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		ctx, hangUp := context.WithCancel(t.Context())
+		a.agent(ctx, "main", "touch", "x")
+		a.question()
+		script := startScript(t, "hang up", at)
+		a.eventually("the page shows it", func() bool { visible, _, _ := a.window.is(); return visible })
+		hangUp()
+		script(t)
+		a.eventually("it is dismissed", func() bool { return len(a.host.Waiting()) == 0 })
+	})
+	t.Run("settings", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "settings", at)(t)
+		d := a.file()
+		if d.Agents["*"] == nil || len(d.Agents["*"].Allowlist) != 1 || d.Agents["*"].Allowlist[0].Pattern != "/usr/bin/uname" {
+			t.Errorf("saved: %+v", d.Agents["*"])
+		}
+	})
+	t.Run("first run", func(t *testing.T) {
+		a := newTestApp(t, "")
+		_, at := servePage(t, a)
+		startScript(t, "first run", at)(t)
+		if d := a.file(); d.Defaults.Security != "allowlist" || d.Defaults.Ask != "on-miss" {
+			t.Errorf("%+v", d.Defaults)
+		}
+	})
+}
+
+func touch(home string) []string { return []string{"touch", filepath.Join(home, "proof")} }
+
+// tool is a program that an entry can cover.
+func tool(home string) []string {
+	at := filepath.Join(home, "tool")
+	if err := os.WriteFile(at, []byte("#!/bin/sh\ntouch ~/proof\n"), 0o755); err != nil {
+		panic(err) // the test's own folder
+	}
+	return []string{at}
+}
+
+// remembered checks that the entry holds, is in the settings, and can be taken
+// back there.
+func remembered(t *testing.T, a *testApp, told string) {
+	t.Helper()
+	ran(true)(t, a, told)
+	if list := a.file().Agents["main"].Allowlist; len(list) != 1 || list[0].AddedBy != "panel" {
+		t.Fatalf("written: %+v", list)
+	}
+	if got := a.answer(a.agent(t.Context(), "main", filepath.Join(a.person.Home, "tool"))); !got.Success {
+		t.Errorf("it does not hold: %+v", got)
+	}
+	_, at := servePage(t, a)
+	a.openSettings()
+	startScript(t, "take back", at)(t)
+	if list := a.file().Agents["main"].Allowlist; len(list) != 0 {
+		t.Errorf("left: %+v", list)
+	}
+}
+
+// ran checks whether the command of touch ran.
+func ran(want bool) func(*testing.T, *testApp, string) {
+	return func(t *testing.T, a *testApp, got string) {
+		t.Helper()
+		_, err := os.Stat(filepath.Join(a.person.Home, "proof"))
+		if ran := err == nil; ran != want {
+			t.Errorf("ran: %v, the agent is told: %s", ran, got)
+		}
+	}
+}
+
+// startScript starts one step of the browser and returns what waits for it.
+func startScript(t *testing.T, step, at string) (wait func(*testing.T)) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", "page.mjs", step, at)
+	cmd.Dir = filepath.Join("..", "frontend", "e2e")
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T) {
+		t.Helper()
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+	}
+}
+
+// The adapter is a door as well: only the facades, for its own page alone.
+func TestPageDoor(t *testing.T) {
+	a := newTestApp(t, askMe)
+	p, at := servePage(t, a)
+	base, _, _ := strings.Cut(at, "/#")
+	tests := []struct {
+		name, token, origin, host, body string
+		status                          int
+	}{
+		{"a call", p.token, base, "", `{"facade":"Settings","method":"Agents","args":[]}`, 200},
+		{"no token", "", base, "", `{"facade":"Settings","method":"Agents"}`, 403},
+		{"another page", p.token, "http://evil.example", "", `{"facade":"Settings","method":"Agents"}`, 403},
+		{"no page", p.token, "", "", `{"facade":"Settings","method":"Agents"}`, 403},
+		{"another name for this machine", p.token, base, "evil.example", `{"facade":"Settings","method":"Agents"}`, 403},
+		{"another object", p.token, base, "", `{"facade":"app","method":"quit","args":[]}`, 404},
+		{"a method that is not for it", p.token, base, "", `{"facade":"Settings","method":"edit","args":[]}`, 404},
+		{"too few words", p.token, base, "", `{"facade":"Settings","method":"SetMode","args":["main"]}`, 404},
+		{"words of another kind", p.token, base, "", `{"facade":"Settings","method":"Policy","args":[{}]}`, 400},
+	}
+	for _, test := range tests {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/call", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Token", test.token)
+		if test.origin != "" {
+			r.Header.Set("Origin", test.origin)
+		}
+		r.Host = test.host
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != test.status {
+			t.Errorf("%s: status %d, want %d", test.name, response.StatusCode, test.status)
+		}
+	}
+	response, err := http.Get(base + "/events?token=" + url.QueryEscape("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("events without the token: status %d", response.StatusCode)
+	}
+}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// Settings is what the page may do about the policy and the app. All its
+// methods can be called by whatever runs in the page.
+type Settings struct {
+	app   *app
+	undos undos
+}
+
+// Saved says what became of an edit, and what holds now.
+type Saved struct {
+	OK bool `json:"ok"`
+	// Conflict tells that what was edited had changed meanwhile, so that
+	// nothing was saved.
+	Conflict bool          `json:"conflict"`
+	Message  string        `json:"message,omitempty"`
+	Policy   *shown.Policy `json:"policy,omitempty"`
+	// CanUndo tells that the last edit can be taken back.
+	CanUndo bool `json:"canUndo"`
+}
+
+// Agents returns everybody who is named in the policy or waits.
+func (s *Settings) Agents() []shown.AgentRow {
+	return shown.Agents(s.app.host.Policy(), s.app.host.Waiting(), s.app.names())
+}
+
+// Policy returns what holds for an agent.
+func (s *Settings) Policy(agentID string) shown.Policy {
+	return shown.NewPolicy(s.app.host.Policy(), agentID, s.app.names())
+}
+
+// SetMode gives an agent, or every agent, one of the five modes.
+func (s *Settings) SetMode(agentID, rev, mode string) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error { return setMode(d, agentID, shown.Mode(mode)) })
+}
+
+// SetWord gives "security", "ask" or "askFallback" a value; an empty one lets
+// the settings of every agent decide.
+func (s *Settings) SetWord(agentID, rev, field, value string) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error { return setWord(d, agentID, field, value) })
+}
+
+func setMode(d *store.Document, agentID string, mode shown.Mode) error {
+	security, ask, ok := mode.Words()
+	if !ok {
+		return errors.New("there is no such mode")
+	}
+	return errors.Join(setWord(d, agentID, "security", string(security)), setWord(d, agentID, "ask", string(ask)))
+}
+
+// setWord sets a word of an agent. What is set for every agent is a default,
+// and no longer said of the agent "*" as well.
+func setWord(d *store.Document, agentID, field, value string) error {
+	if agentID != shown.Every {
+		return d.Set(agentID, field, value)
+	}
+	if d.Agents[shown.Every] != nil {
+		if err := d.Set(shown.Every, field, ""); err != nil {
+			return err
+		}
+	}
+	return d.Set("", field, value)
+}
+
+// AddEntry adds an entry to an agent's allowlist.
+func (s *Settings) AddEntry(agentID, rev string, e shown.EntryEdit) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error {
+		entry := approval.Entry{AddedAt: time.Now().UnixMilli(), AddedBy: "settings"}
+		if err := s.write(&entry, e); err != nil {
+			return err
+		}
+		d.Add(agentID, entry)
+		return nil
+	})
+}
+
+// ChangeEntry gives an entry another text. What else it holds stays.
+func (s *Settings) ChangeEntry(agentID, rev, id string, e shown.EntryEdit) Saved {
+	return s.change(agentID, rev, id, func(entry *approval.Entry) error { return s.write(entry, e) })
+}
+
+// SwitchEntry turns an entry on or off.
+func (s *Settings) SwitchEntry(agentID, rev, id string, on bool) Saved {
+	return s.change(agentID, rev, id, func(entry *approval.Entry) error { entry.Disabled = !on; return nil })
+}
+
+// RemoveEntry takes an entry out of an agent's allowlist.
+func (s *Settings) RemoveEntry(agentID, rev, id string) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error {
+		if len(d.Remove(agentID, id)) == 0 {
+			return errChanged
+		}
+		return nil
+	})
+}
+
+func (s *Settings) change(agentID, rev, id string, f func(*approval.Entry) error) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) (err error) {
+		if !d.Change(agentID, id, func(e *approval.Entry) { err = f(e) }) {
+			return errChanged
+		}
+		return err
+	})
+}
+
+// write puts what a person wrote into an entry, and notes what it means now.
+func (s *Settings) write(entry *approval.Entry, e shown.EntryEdit) error {
+	if err := checkFolder(e.Cwd, s.app.person.Home); err != nil {
+		return err
+	}
+	if entry.Pattern != e.Pattern {
+		entry.Identity = nil
+	}
+	entry.Pattern, entry.Args, entry.ArgsExact = e.Pattern, slices.Clone(e.Args), e.ArgsExact
+	entry.Cwd, entry.Note = e.Cwd, e.Note
+	s.app.host.RecordIdentity(entry)
+	return nil
+}
+
+// AddDeny adds a rule to an agent's denylist.
+func (s *Settings) AddDeny(agentID, rev string, e shown.DenyEdit) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error {
+		d.Deny(defaultsFor(agentID), denyRule(e))
+		return nil
+	})
+}
+
+// RemoveDeny takes a rule out of an agent's denylist.
+func (s *Settings) RemoveDeny(agentID, rev string, e shown.DenyEdit) Saved {
+	return s.edit(agentID, rev, func(d *store.Document) error {
+		found := d.Undeny(defaultsFor(agentID), denyRule(e))
+		if agentID == shown.Every && d.Agents[shown.Every] != nil {
+			found = d.Undeny(shown.Every, denyRule(e)) || found
+		}
+		if !found {
+			return errChanged
+		}
+		return nil
+	})
+}
+
+func denyRule(e shown.DenyEdit) approval.DenyRule {
+	return approval.DenyRule{Pattern: e.Pattern, Args: slices.Clone(e.Args), Reason: e.Reason}
+}
+
+// defaultsFor is where what holds for every agent is kept, but for its
+// allowlist: the defaults.
+func defaultsFor(agentID string) string {
+	if agentID == shown.Every {
+		return ""
+	}
+	return agentID
+}
+
+// errChanged says that what was edited is not what is there.
+var errChanged = errors.New("this was changed meanwhile, so nothing was saved: look at it again")
+
+// edit saves an edit of one agent's settings, if they are still those that
+// were shown.
+func (s *Settings) edit(agentID, rev string, f func(*store.Document) error) Saved {
+	if agentID == "" {
+		return s.failed(errors.New("an agent without a name has no settings of its own: use those of every agent"), agentID)
+	}
+	var before []byte
+	var after string
+	_, err := s.app.host.Update(func(d *store.Document) (err error) {
+		if rev == "" || shown.Rev(d, agentID) != rev {
+			return errChanged
+		}
+		if before, err = d.Encode(); err != nil {
+			return err
+		}
+		if err := f(d); err != nil {
+			return err
+		}
+		after = shown.Rev(d, agentID)
+		return nil
+	})
+	if err != nil {
+		return s.failed(err, agentID)
+	}
+	s.undos.push(undo{agentID, after, before})
+	return s.saved(agentID)
+}
+
+func (s *Settings) saved(agentID string) Saved {
+	p := s.Policy(agentID)
+	return Saved{OK: true, Policy: &p, CanUndo: s.undos.any()}
+}
+
+func (s *Settings) failed(err error, agentID string) Saved {
+	p := s.Policy(agentID)
+	return Saved{
+		Conflict: errors.Is(err, errChanged) || errors.Is(err, store.ErrChanged), Message: sentence(err),
+		Policy: &p, CanUndo: s.undos.any(),
+	}
+}
+
+// Undo takes the last edit back, unless its agent's settings have changed
+// since. The answer holds the settings of that agent.
+func (s *Settings) Undo() Saved {
+	u, ok := s.undos.pop()
+	if !ok {
+		return Saved{Message: "There is nothing to undo."}
+	}
+	old, err := store.Parse("the version before", u.before, s.app.person.Home)
+	if err == nil {
+		_, err = s.app.host.Update(func(d *store.Document) error {
+			if shown.Rev(d, u.agentID) != u.rev {
+				return errChanged
+			}
+			u.restore(d, old)
+			return nil
+		})
+	}
+	if err != nil {
+		return s.failed(err, u.agentID)
+	}
+	return s.saved(u.agentID)
+}
+
+// Preview says what an entry would mean on this machine.
+func (s *Settings) Preview(e shown.EntryEdit) shown.Preview {
+	ctx, cancel := context.WithTimeout(context.Background(), previewTime)
+	defer cancel()
+	return s.app.preview(ctx, e)
+}
+
+// Start returns what the first-run page shows.
+func (s *Settings) Start() shown.Start {
+	return s.app.startingPoints(context.Background())
+}
+
+// Choose takes one of the three starting points: "deny-all", "ask-me" or
+// "developer-tools". It counts only while nobody has chosen.
+func (s *Settings) Choose(start string) Saved { return s.choose(start) }
+
+// Host returns the state of the host and its socket.
+func (s *Settings) Host() shown.Host {
+	now := s.app.host.Status()
+	h := shown.Host{
+		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
+		Waiting: now.Waiting, Running: now.Running, Broken: display.Escape(now.Broken), History: display.Escape(now.History),
+		Held: []string{}, HeldHash: now.HeldHash,
+	}
+	for _, loosens := range now.Held {
+		h.Held = append(h.Held, display.Escape(loosens))
+	}
+	if row, err := s.app.host.LastRequest(context.Background()); err == nil && row != nil {
+		h.LastRequest, h.LastPeer, h.LastAgent = row.Arrived.UnixMilli(), display.Escape(row.PeerExe), row.AgentID
+	}
+	return h
+}
+
+// AnswerEdit takes an edit of the policy file that waits, or puts back what
+// was there before it.
+func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
+	err := s.app.host.RejectEdit
+	if accept {
+		err = func() error { return s.app.host.AcceptEdit(hash) }
+	}
+	if err := err(); err != nil {
+		return Saved{Conflict: errors.Is(err, store.ErrChanged), Message: sentence(err)}
+	}
+	return Saved{OK: true}
+}
+
+// Preferences returns what was chosen about the app.
+func (s *Settings) Preferences() shown.Preferences { return s.app.prefs.get() }
+
+// SetPreferences saves what is chosen about the app.
+func (s *Settings) SetPreferences(p shown.Preferences) Saved {
+	if err := s.app.prefs.set(p); err != nil {
+		return Saved{Message: sentence(err)}
+	}
+	s.app.tell(eventScreen)
+	return Saved{OK: true}
+}
+
+// Close closes the settings.
+func (s *Settings) Close() { s.app.closeSettings() }

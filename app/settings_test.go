@@ -1,0 +1,445 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// file reads the policy as it is on the disk.
+func (a *testApp) file() *store.Document {
+	a.t.Helper()
+	text, err := os.ReadFile(a.state.Approvals())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	doc, err := store.Parse("policy", text, a.person.Home)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return doc
+}
+
+func mustSave(t *testing.T, s Saved) shown.Policy {
+	t.Helper()
+	if !s.OK || s.Policy == nil {
+		t.Fatalf("not saved: %+v", s)
+	}
+	return *s.Policy
+}
+
+func TestModes(t *testing.T) {
+	a := newTestApp(t, askMe)
+	for _, agent := range []string{"main", shown.Every} {
+		p := a.settings.Policy(agent)
+		for _, test := range []struct {
+			mode string
+			want [2]string
+		}{
+			{"deny", [2]string{"deny", "off"}}, {"ask-always", [2]string{"allowlist", "always"}},
+			{"ask-when-needed", [2]string{"allowlist", "on-miss"}}, {"only-listed", [2]string{"allowlist", "off"}},
+			{"allow-all", [2]string{"full", "off"}},
+		} {
+			mode, want := test.mode, test.want
+			p = mustSave(t, a.settings.SetMode(agent, p.Rev, mode))
+			now := a.host.Policy().Policy(agent)
+			if got := [2]string{string(now.Security), string(now.Ask)}; got != want || string(p.Mode) != mode {
+				t.Errorf("%s, %s: %v, shown as %s", agent, mode, got, p.Mode)
+			}
+		}
+		if s := a.settings.SetMode(agent, p.Rev, "yolo"); s.OK {
+			t.Error("a mode that is none was saved")
+		}
+		p = mustSave(t, a.settings.SetWord(agent, p.Rev, "ask", "on-miss"))
+		if p.Mode != shown.ModeCustom || p.Custom != "full/on-miss" || p.Ask.From != shown.FromHere {
+			t.Errorf("%s: %+v", agent, p)
+		}
+		if s := a.settings.SetWord(agent, p.Rev, "ask", "sometimes"); s.OK {
+			t.Error("a word that is none was saved")
+		}
+		p = mustSave(t, a.settings.SetWord(agent, p.Rev, "ask", ""))
+		if p.Ask.From == shown.FromHere {
+			t.Errorf("%s: %+v", agent, p.Ask)
+		}
+	}
+}
+
+func TestEntries(t *testing.T) {
+	a := newTestApp(t, askMe)
+	p := a.settings.Policy("main")
+	p = mustSave(t, a.settings.AddEntry("main", p.Rev, shown.EntryEdit{Pattern: "/usr/bin/uname", Args: []string{"-s"}, ArgsExact: true, Note: "why"}))
+	if len(p.Allowlist) != 1 || p.Allowlist[0].From != shown.FromHere || p.Allowlist[0].AddedBy != "settings" {
+		t.Fatalf("%+v", p.Allowlist)
+	}
+	if got := a.answer(a.agent(t.Context(), "main", "/usr/bin/uname", "-s")); !got.Success {
+		t.Fatalf("the entry does not hold: %+v", got)
+	}
+	// Use changes the file, and must not be a conflict.
+	a.eventually("its use is on disk", func() bool { return a.file().Agents["main"].Allowlist[0].LastUsedAt != 0 })
+	id := p.Allowlist[0].ID
+	p = mustSave(t, a.settings.ChangeEntry("main", p.Rev, id, shown.EntryEdit{Pattern: "/usr/bin/uname", Args: []string{"-m"}}))
+	if e := a.file().Agents["main"].Allowlist[0]; !slices.Equal(e.Args, []string{"-m"}) || e.ArgsExact || e.LastUsedAt == 0 {
+		t.Errorf("%+v", e)
+	}
+	p = mustSave(t, a.settings.SwitchEntry("main", p.Rev, p.Allowlist[0].ID, false))
+	if !a.file().Agents["main"].Allowlist[0].Disabled {
+		t.Error("it is not switched off")
+	}
+	before := a.file().Agents["main"]
+	p = mustSave(t, a.settings.RemoveEntry("main", p.Rev, p.Allowlist[0].ID))
+	if len(p.Allowlist) != 0 {
+		t.Error("it is still there")
+	}
+	p = mustSave(t, a.settings.Undo())
+	if after := a.file().Agents["main"]; len(after.Allowlist) != 1 || !same(t, after, before) {
+		t.Errorf("undo gives %+v", after)
+	}
+	for range 4 { // switched, removed, changed, added: three are left
+		if s := a.settings.Undo(); !s.OK {
+			if s.Message != "There is nothing to undo." {
+				t.Errorf("%+v", s)
+			}
+			break
+		}
+	}
+	if left := a.settings.Policy("main"); len(left.Allowlist) != 0 {
+		t.Errorf("after all undos: %+v", left.Allowlist)
+	}
+	bad := []shown.EntryEdit{
+		{Pattern: ""}, {Pattern: "/usr/bin/../bin/x"}, {Pattern: "a/b"}, {Pattern: "/usr/bin/x", Cwd: "not absolute"},
+		{Pattern: strings.Repeat("/a*", 5000)},
+	}
+	for _, e := range bad {
+		if s := a.settings.AddEntry("main", a.settings.Policy("main").Rev, e); s.OK || s.Message == "" {
+			t.Errorf("saved: %.60q", e.Pattern)
+		}
+	}
+}
+
+func same(t *testing.T, a, b any) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return string(x) == string(y)
+}
+
+func TestDenylist(t *testing.T) {
+	a := newTestApp(t, askMe)
+	for _, agent := range []string{"main", shown.Every} {
+		p := a.settings.Policy(agent)
+		rule := shown.DenyEdit{Pattern: "uname", Args: []string{"-s"}, Reason: "no"}
+		p = mustSave(t, a.settings.AddDeny(agent, p.Rev, rule))
+		if len(p.Denylist) != 1 || p.Denylist[0].From != shown.FromHere {
+			t.Fatalf("%s: %+v", agent, p.Denylist)
+		}
+		got := a.answer(a.agent(t.Context(), "main", "uname", "-s"))
+		if got.Refused == nil || got.Refused.Reason != approval.ReasonDenylisted {
+			t.Errorf("%s: %+v", agent, got)
+		}
+		p = mustSave(t, a.settings.RemoveDeny(agent, p.Rev, rule))
+		if s := a.settings.RemoveDeny(agent, p.Rev, rule); s.OK || !s.Conflict {
+			t.Errorf("a rule was removed twice: %+v", s)
+		}
+	}
+}
+
+// What was edited meanwhile is not overwritten, and the edit is not lost: it
+// is told, with what is there now.
+func TestConflict(t *testing.T) {
+	a := newTestApp(t, askMe)
+	seen := a.settings.Policy("main")
+	mustSave(t, a.settings.AddDeny("main", seen.Rev, shown.DenyEdit{Pattern: "sudo"}))
+	late := a.settings.AddEntry("main", seen.Rev, shown.EntryEdit{Pattern: "/usr/bin/uname"})
+	if late.OK || !late.Conflict || late.Policy == nil || len(late.Policy.Denylist) != 1 {
+		t.Fatalf("%+v", late)
+	}
+	mustSave(t, a.settings.AddEntry("main", late.Policy.Rev, shown.EntryEdit{Pattern: "/usr/bin/uname"}))
+
+	// Somebody else edits: an undo would take back what it never saw.
+	if _, err := a.host.Update(func(d *store.Document) error {
+		d.Deny("main", approval.DenyRule{Pattern: "ssh"})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.settings.Undo(); s.OK || !s.Conflict {
+		t.Errorf("%+v", s)
+	}
+	if len(a.file().Agents["main"].Denylist) != 2 {
+		t.Error("an edit of somebody else was taken back")
+	}
+	for _, rev := range []string{"", "x"} {
+		if s := a.settings.SetMode("main", rev, "deny"); s.OK || !s.Conflict {
+			t.Errorf("with revision %q: %+v", rev, s)
+		}
+	}
+	if s := a.settings.SetMode("", a.settings.Policy("").Rev, "allow-all"); s.OK {
+		t.Error("an agent without a name got settings of its own")
+	}
+}
+
+func TestFirstRun(t *testing.T) {
+	for start, want := range map[string]shown.Mode{
+		"deny-all": shown.ModeDeny, "ask-me": shown.ModeAskWhenNeeded, "developer-tools": shown.ModeAskWhenNeeded,
+	} {
+		t.Run(start, func(t *testing.T) {
+			a := newTestApp(t, "")
+			if s := a.approvals.Screen(); !s.FirstRun || !s.Settings {
+				t.Fatalf("%+v", s)
+			}
+			if _, s, _ := a.window.is(); s != firstRunSize {
+				t.Errorf("its window is %v", s)
+			}
+			got := a.answer(a.agent(t.Context(), "main", "uname"))
+			if got.Refused == nil || got.Refused.Reason != approval.ReasonSecurityDeny {
+				t.Errorf("before the choice: %+v", got)
+			}
+			if s := a.settings.Choose("everything"); s.OK {
+				t.Error("a starting point that is none was taken")
+			}
+			said := a.settings.Start()
+			mustSave(t, a.settings.Choose(start))
+			// What the page said holds: the words of the examples are judged so.
+			for _, e := range said.Examples {
+				p := a.host.Policy().Policy("main")
+				now := a.suppose(t.Context(), p, strings.Fields(e.Command))
+				if want := e.Verdicts[slices.Index(shown.StartingPoints, start)]; now != want {
+					t.Errorf("%s: said %s, is %s", e.Command, want, now)
+				}
+			}
+			if p := a.settings.Policy(shown.Every); p.Mode != want {
+				t.Errorf("%+v", p)
+			}
+			if s := a.settings.Choose("ask-me"); s.OK {
+				t.Error("it was chosen twice")
+			}
+			if s := a.approvals.Screen(); s.FirstRun {
+				t.Error("it is asked again")
+			}
+			if start == "developer-tools" {
+				if got := a.answer(a.agent(t.Context(), "main", "uname")); !got.Success {
+					t.Errorf("%+v", got)
+				}
+				tools := a.settings.Start().Tools
+				passing := slices.ContainsFunc(tools, func(t shown.Tool) bool { return t.Name == "uname" && !t.Asks })
+				if !passing || len(tools) < 10 || len(a.settings.Policy("any").Allowlist) < len(tools) {
+					t.Errorf("%d tools, %d entries", len(tools), len(a.settings.Policy("any").Allowlist))
+				}
+			}
+		})
+	}
+}
+
+// The file of the store is written once; the page is told whenever it, or
+// anything in it, changes.
+func TestOutsideEdit(t *testing.T) {
+	a := newTestApp(t, askMe)
+	text, err := os.ReadFile(a.state.Approvals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loose := strings.Replace(string(text), `"allowlist"`, `"full"`, 1)
+	if loose == string(text) {
+		t.Fatalf("nothing to loosen in %s", text)
+	}
+	if err := os.WriteFile(a.state.Approvals(), []byte(loose), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.eventually("the edit is held", func() bool { return len(a.settings.Host().Held) > 0 })
+	if s := a.settings.SetMode("main", a.settings.Policy("main").Rev, "deny"); s.OK || s.Message == "" {
+		t.Errorf("an edit went over one that waits: %+v", s)
+	}
+	if s := a.settings.AnswerEdit("another", true); s.OK || !s.Conflict {
+		t.Errorf("another edit was taken: %+v", s)
+	}
+	if s := a.settings.AnswerEdit("", false); !s.OK {
+		t.Errorf("%+v", s)
+	}
+	if got := a.host.Policy().Policy("main").Security; got != approval.SecurityList {
+		t.Errorf("security is %s", got)
+	}
+	if !a.window.told(eventPolicy) {
+		t.Error("the page was not told")
+	}
+}
+
+// A stricter edit from outside holds at once, also for what waits.
+func TestOutsideTightening(t *testing.T) {
+	a := newTestApp(t, askMe)
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	a.question()
+	text, err := os.ReadFile(a.state.Approvals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := strings.Replace(string(text), `"defaults": {`, `"defaults": {"denylist": ["touch"], `, 1)
+	if err := os.WriteFile(a.state.Approvals(), []byte(strict), 0o600); err != nil || strict == string(text) {
+		t.Fatal(err, strict)
+	}
+	if got := a.answer(answers); got.Refused == nil || got.Refused.Reason != approval.ReasonDenylisted {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What can be pressed on the session's bus tightens at once. What loosens is
+// for the window.
+func TestMenuModes(t *testing.T) {
+	a := newTestApp(t, `{"version":1,"defaults":{"security":"allowlist","ask":"on-miss"},"agents":{"main":{"security":"allowlist"}}}`)
+	mode := func() shown.Mode { return a.settings.Policy("main").Mode }
+	for _, step := range []struct {
+		press     string
+		want      shown.Mode
+		wantsOpen bool
+	}{
+		{"mode:main:ask-always", shown.ModeAskAlways, false},
+		{"mode:main:allow-all", shown.ModeAskAlways, menuIsOpen},
+		{"mode:main:ask-when-needed", shown.ModeAskAlways, menuIsOpen},
+		{"mode:main:nonsense", shown.ModeAskAlways, true},
+		{"mode:main:deny", shown.ModeDeny, false},
+		{"mode::allow-all", shown.ModeDeny, true},
+		{"agent:main", shown.ModeDeny, false},
+		{"", shown.ModeDeny, false},
+		{"stop:nothing", shown.ModeDeny, false},
+	} {
+		a.settings.Close()
+		a.press(step.press)
+		s := a.approvals.Screen()
+		if got := mode(); menuIsOpen && got != step.want || s.Settings != step.wantsOpen {
+			t.Errorf("%s: mode %s, settings %v", step.press, got, s.Settings)
+		}
+	}
+	a.press("settings")
+	if !a.approvals.Screen().Settings {
+		t.Error("the settings do not open")
+	}
+	a.press("quit")
+	if !a.window.quit {
+		t.Error("it does not quit")
+	}
+}
+
+// While the app runs, a yes and a loosening belong to its window.
+func TestCommandLineBesideTheApp(t *testing.T) {
+	a := newTestApp(t, askMe)
+	key, err := host.ReadOperatorKey(a.state.OperatorKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := ipc.Dial(a.host.SocketPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	q := a.question()
+	digest, count := shown.Unseen(q.Seen)
+	allow := map[string]any{"id": q.ID, "digest": digest, "count": count, "decision": "allow-once"}
+	calls := []struct {
+		method string
+		params any
+		taken  bool
+	}{
+		{"pending.answer", allow, false},
+		{"policy.set", map[string]any{"field": "security", "value": "full"}, false},
+		{"entries.add", map[string]any{"agentId": "main", "entry": map[string]any{"pattern": "/usr/bin/id"}}, false},
+		{"policy.accept", map[string]any{"hash": "x"}, false},
+		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]any{"pattern": "sudo"}}, true},
+		{"policy.set", map[string]any{"field": "security", "value": "deny", "agentId": "other"}, true},
+		{"entries.remove", map[string]any{"agentId": "main", "which": "nothing"}, false},
+	}
+	for _, call := range calls {
+		if err := client.Call(t.Context(), key, call.method, call.params, nil); (err == nil) != call.taken {
+			t.Errorf("%s %v: %v", call.method, call.params, err)
+		}
+	}
+	if s := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeDark, AnswerFromTerminal: true}); !s.OK {
+		t.Fatal(s.Message)
+	}
+	if err := client.Call(t.Context(), key, "pending.answer", allow, nil); err != nil {
+		t.Errorf("with the switch on: %v", err)
+	}
+	if got := a.answer(answers); !got.Success {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPreferences(t *testing.T) {
+	a := newTestApp(t, askMe)
+	if s := a.settings.SetPreferences(shown.Preferences{Theme: "pink"}); s.OK {
+		t.Error("a theme that is none was saved")
+	}
+	if s := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeLight, AnswerFromTerminal: true}); !s.OK {
+		t.Fatal(s.Message)
+	}
+	if a.approvals.Screen().Theme != shown.ThemeLight {
+		t.Error("the theme does not hold")
+	}
+	if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeLight, AnswerFromTerminal: true}) {
+		t.Errorf("%+v", got)
+	}
+	info, err := os.Stat(a.state.Preferences())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	for _, text := range []string{"", "{", `{"theme":"pink","answerFromTerminal":true}`, `[]`} {
+		if err := os.WriteFile(a.state.Preferences(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeSystem}) {
+			t.Errorf("%q gives %+v", text, got)
+		}
+	}
+}
+
+func TestPreview(t *testing.T) {
+	a := newTestApp(t, askMe)
+	bin := filepath.Join(a.person.Home, "bin")
+	for i := range 60 {
+		dir := filepath.Join(bin, string(rune('a'+i%26)))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "tool"+string(rune('0'+i/26)))
+		if err := os.WriteFile(name, []byte("#!/bin/true\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "readme"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		pattern string
+		count   int
+		warning shown.Warning
+		problem bool
+	}{
+		{"~/bin/a/tool0", 1, "", false},
+		{"~/bin/readme", 0, shown.WarnNothing, false},
+		{"~/bin/a/*", 3, "", false},
+		{"~/bin/**", 60, shown.WarnBroad, false},
+		{"/bin/sh", 1, shown.WarnCode, false},
+		{"/usr/bin/env", 1, shown.WarnStarts, false},
+		{"no-such-program-here", 0, shown.WarnNothing, false},
+		{"a/b", 0, "", true},
+		{"", 0, "", true},
+	}
+	for _, test := range tests {
+		got := a.settings.Preview(shown.EntryEdit{Pattern: test.pattern})
+		if got.Count != test.count || got.Warning != test.warning || (got.Problem != "") != test.problem || len(got.Programs) > previewNames {
+			t.Errorf("%q: %+v", test.pattern, got)
+		}
+	}
+}

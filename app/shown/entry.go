@@ -1,0 +1,47 @@
+package shown
+
+import (
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// Entry is an allowlist entry as it is read: a program, and what narrows it.
+type Entry struct {
+	Pattern    string   `json:"pattern"`
+	Args       []string `json:"args"`
+	ArgsExact  bool     `json:"argsExact"`
+	ArgPattern string   `json:"argPattern,omitempty"`
+	Cwd        string   `json:"cwd,omitempty"`
+	Session    string   `json:"session,omitempty"`
+	// Ends is unix milliseconds, 0 for never; UsesLeft is -1 for any number.
+	Ends     int64 `json:"ends,omitempty"`
+	UsesLeft int   `json:"usesLeft"`
+}
+
+func newEntry(e approval.Entry, in Person) Entry {
+	shown := Entry{
+		Pattern: in.short(e.Pattern), Args: escaped(e.Args), ArgsExact: e.ArgsExact,
+		ArgPattern: display.Escape(e.ArgPattern), Cwd: in.short(e.Cwd),
+		Session: display.Escape(e.SessionKey), Ends: e.ExpiresAt, UsesLeft: -1,
+	}
+	if e.UsesLeft != nil {
+		shown.UsesLeft = *e.UsesLeft
+	}
+	return shown
+}
+
+func entries(list []approval.Entry, in Person) []Entry {
+	shown := []Entry{}
+	for _, e := range list {
+		shown = append(shown, newEntry(e, in))
+	}
+	return shown
+}
+
+func escaped(list []string) []string {
+	shown := []string{}
+	for _, s := range list {
+		shown = append(shown, display.Escape(s))
+	}
+	return shown
+}

@@ -1,0 +1,109 @@
+package shown
+
+// Screen is what the page has to show now.
+type Screen struct {
+	// Settings tells that the settings are open; a question covers them.
+	Settings bool `json:"settings"`
+	// Agent is the id of the agent whose settings were asked for; empty if
+	// nobody's were.
+	Agent string `json:"agent,omitempty"`
+	// FirstRun tells that nobody has chosen how agents start.
+	FirstRun bool       `json:"firstRun"`
+	Waiting  []Question `json:"waiting"`
+	Theme    Theme      `json:"theme"`
+	// Now is the host's clock, in unix milliseconds.
+	Now int64 `json:"now"`
+}
+
+// Theme is which colours a person wants.
+type Theme string
+
+const (
+	ThemeSystem Theme = "system"
+	ThemeLight  Theme = "light"
+	ThemeDark   Theme = "dark"
+)
+
+// Themes are those that can be chosen.
+var Themes = []Theme{ThemeSystem, ThemeLight, ThemeDark}
+
+// Host is the state of the host and of its socket.
+type Host struct {
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Started  int64  `json:"started"` // unix milliseconds
+	StateDir string `json:"stateDir"`
+	Socket   string `json:"socket"`
+	Waiting  int    `json:"waiting"`
+	Running  int    `json:"running"`
+	// Broken says why the policy file cannot be used; everything is denied
+	// then. History says why the history cannot be written; nothing runs then.
+	Broken  string `json:"broken,omitempty"`
+	History string `json:"history,omitempty"`
+	// Held is what an edit from outside would loosen, HeldHash its name.
+	Held     []string `json:"held"`
+	HeldHash string   `json:"heldHash,omitempty"`
+	// LastRequest is when somebody asked last, in unix milliseconds, 0 for
+	// never; LastPeer is the program that did, LastAgent the agent's id.
+	LastRequest int64  `json:"lastRequest,omitempty"`
+	LastPeer    string `json:"lastPeer,omitempty"`
+	LastAgent   string `json:"lastAgent,omitempty"`
+}
+
+// Start is the first-run page: the tools that the third starting point would
+// allow, as they were found on this machine, and what each starting point
+// means for a few commands.
+type Start struct {
+	Tools    []Tool    `json:"tools"`
+	Examples []Example `json:"examples"`
+}
+
+// Tool is one program of the developer tools.
+type Tool struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Only are the first arguments that it is narrowed to; none for any.
+	Only []string `json:"only"`
+	// Asks tells that its entry is not enough yet: it still asks.
+	Asks bool `json:"asks"`
+}
+
+// Example is one command, and its verdict for each starting point, in the
+// order of StartingPoints.
+type Example struct {
+	Command  string    `json:"command"`
+	Verdicts []Verdict `json:"verdicts"`
+}
+
+// StartingPoints are the choices of the first-run page.
+var StartingPoints = []string{"deny-all", "ask-me", "developer-tools"}
+
+// Preview says what a pattern means on this machine.
+type Preview struct {
+	// Problem says why the pattern cannot be used.
+	Problem string `json:"problem,omitempty"`
+	// Count programs match; Programs are the first few of them. More tells
+	// that counting was given up.
+	Count    int      `json:"count"`
+	Programs []string `json:"programs"`
+	More     bool     `json:"more"`
+	Warning  Warning  `json:"warning,omitempty"`
+}
+
+// Warning says what should make a person look twice at an entry.
+type Warning string
+
+const (
+	WarnBroad   Warning = "broad"   // it matches more than 50 programs here
+	WarnCode    Warning = "code"    // a shell or an interpreter: it runs any code
+	WarnStarts  Warning = "starts"  // it starts other programs or changes files, and asks all the same
+	WarnNothing Warning = "nothing" // it matches nothing here
+)
+
+// Preferences are what a person chose about the app itself.
+type Preferences struct {
+	Theme Theme `json:"theme"`
+	// AnswerFromTerminal lets the command line allow and loosen while the app
+	// runs.
+	AnswerFromTerminal bool `json:"answerFromTerminal"`
+}

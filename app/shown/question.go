@@ -1,0 +1,394 @@
+package shown
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// Question is one thing to decide, with everything that is shown with it.
+type Question struct {
+	ID string `json:"id"`
+	// Seen names exactly what is shown here. It goes back with the answer, so
+	// that a yes to one thing never counts for another.
+	Seen    string `json:"seen"`
+	Agent   Agent  `json:"agent"`
+	Session string `json:"session,omitempty"`
+	// Node is the name of the machine it would run on.
+	Node string `json:"node,omitempty"`
+	// Peer is the program that connected, PeerPID its process.
+	Peer    string `json:"peer,omitempty"`
+	PeerPID int    `json:"peerPid,omitempty"`
+	// Theirs tells that the caller runs the command itself.
+	Theirs bool `json:"theirs,omitempty"`
+	// Claims is what the caller says about policy, such as "security=full".
+	Claims []string `json:"claims,omitempty"`
+	// Count is how many identical requests one answer is for.
+	Count int `json:"count"`
+	// Asked and Expires are unix milliseconds.
+	Asked   int64 `json:"asked"`
+	Expires int64 `json:"expires"`
+	// Ended is set when nobody waits any more: an answer would run nothing.
+	Ended *Ended `json:"ended,omitempty"`
+	// Program is what the title names: the first thing that asks.
+	Program string  `json:"program"`
+	Command Command `json:"command"`
+	// Reason and Sentence say why it is asked, Passing and Asking how many of
+	// its commands pass and ask.
+	Reason   approval.Reason `json:"reason"`
+	Sentence string          `json:"sentence,omitempty"`
+	Passing  int             `json:"passing"`
+	Asking   int             `json:"asking"`
+	Runs     []Run           `json:"runs"`
+	Env      []EnvChange     `json:"env"`
+	Folder   string          `json:"folder"`
+	// Shell is the program that a yes hands the whole text to, if there is one.
+	Shell string `json:"shell,omitempty"`
+	// Risky takes the single key away from Allow once.
+	Risky bool `json:"risky"`
+	// AllowOnce tells that it is offered. Deny always is.
+	AllowOnce bool `json:"allowOnce"`
+	// Always holds the entries that Always allow would write; none when it is
+	// not offered, and NotAlways says why then.
+	Always    []Entry   `json:"always"`
+	NotAlways NotAlways `json:"notAlways,omitempty"`
+}
+
+// Ended says how a question ended without an answer.
+type Ended struct {
+	Reason approval.Reason `json:"reason"`
+	At     int64           `json:"at"` // unix milliseconds
+}
+
+// NotAlways says why an answer cannot be remembered.
+type NotAlways string
+
+const (
+	NotAlwaysHidden   NotAlways = "hidden"   // the text holds hidden characters
+	NotAlwaysEvery    NotAlways = "ask"      // this agent is asked about every command
+	NotAlwaysNameless NotAlways = "nameless" // entries belong to an agent
+	NotAlwaysUnknown  NotAlways = "unknown"  // what runs is not known well enough
+	NotAlwaysCaller   NotAlways = "caller"   // the caller cannot use such an answer
+)
+
+// Run is one program that would run, in the order of the text.
+type Run struct {
+	// Segment is the index that the pieces of the command carry.
+	Segment int     `json:"segment"`
+	Verdict Verdict `json:"verdict"`
+	Word    string  `json:"word"`
+	// Path is where the word leads; Real is the file behind it, if another.
+	Path string `json:"path,omitempty"`
+	Real string `json:"real,omitempty"`
+	// Interpreter is what runs it, if it is a script.
+	Interpreter string          `json:"interpreter,omitempty"`
+	Reason      approval.Reason `json:"reason,omitempty"`
+	Sentence    string          `json:"sentence,omitempty"`
+	// By says what let it pass, and Entry the pattern or the name of that.
+	By    By     `json:"by,omitempty"`
+	Entry string `json:"entry,omitempty"`
+	// Depth is how many programs stand between the text and this one.
+	Depth int `json:"depth,omitempty"`
+	// Dir is the folder it runs in, where that is not the command's.
+	Dir string `json:"dir,omitempty"`
+}
+
+// By says what let a program pass.
+type By string
+
+const (
+	ByEntry   By = "entry"
+	BySafeBin By = "safe-bin"
+	BySkill   By = "skill"
+	ByBuiltin By = "builtin" // no program starts
+	ByFull    By = "full"    // everything runs
+)
+
+// passedBy reads what the judgement noted of a segment that passes.
+func passedBy(j approval.SegmentJudgement) (by By, entry string) {
+	if j.Verdict != approval.VerdictAllow {
+		return "", j.Entry
+	}
+	for prefix, by := range map[string]By{"safe bin ": BySafeBin, "skill ": BySkill, "builtin": ByBuiltin, "security full": ByFull} {
+		if name, ok := strings.CutPrefix(j.Entry, prefix); ok && j.EntryID == "" {
+			return by, name
+		}
+	}
+	return ByEntry, j.Entry
+}
+
+// EnvChange is one line of the environment difference.
+type EnvChange struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Old    string `json:"old,omitempty"`
+	Was    bool   `json:"was"` // it replaces Old
+	Secret bool   `json:"secret"`
+	Danger bool   `json:"danger"` // the name steers programs
+}
+
+// Person is what questions are shown in: where home is, the name of this
+// machine, and the names that people gave to agents.
+type Person struct {
+	Home  string
+	Node  string
+	Names map[string]string
+}
+
+// NewQuestion makes what is shown of a prompt.
+func NewQuestion(p approval.Prompt, in Person) Question {
+	command := newCommand(p.Plan, p.Judgement)
+	q := Question{
+		ID: p.ID, Seen: Seen(p), Agent: NewAgent(p.AgentID, in.Names[p.AgentID]),
+		Session: display.Escape(p.SessionKey), Node: display.Escape(in.Node),
+		Peer: display.Escape(p.Peer.Exe), PeerPID: p.Peer.PID,
+		Theirs: p.Who == approval.Theirs, Claims: claims(p.Claim),
+		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
+		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
+		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
+		Always: entries(p.Judgement.Writes, in), NotAlways: notAlways(p, command.Hidden),
+		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
+	}
+	if p.Plan.Outer != nil {
+		q.Shell = in.short(p.Plan.Outer.File.Path)
+	}
+	if !command.Hidden { // a text that hides something is answered for as a whole
+		q.Runs = runs(p, in)
+	}
+	q.count()
+	q.Program = q.program(p)
+	q.Risky = q.risky()
+	return q
+}
+
+// Seen names what is shown with a prompt; Unseen reads it again.
+func Seen(p approval.Prompt) string { return p.Digest() + ":" + strconv.Itoa(p.Count) }
+
+// Unseen splits what Seen made. What it did not make is no digest of any
+// question.
+func Unseen(seen string) (digest string, count int) {
+	digest, number, _ := strings.Cut(seen, ":")
+	count, err := strconv.Atoi(number)
+	if err != nil {
+		return "", 0
+	}
+	return digest, count
+}
+
+func (q *Question) count() {
+	for _, r := range q.Runs {
+		switch r.Verdict {
+		case Passes:
+			q.Passing++
+		case Asks, Danger:
+			q.Asking++
+		}
+	}
+}
+
+func ended(p approval.Prompt) *Ended {
+	if !p.CallerGone {
+		return nil
+	}
+	return &Ended{p.GoneBecause, p.GoneAt}
+}
+
+func claims(c approval.Claim) []string {
+	var said []string
+	for _, s := range []struct{ name, value string }{
+		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
+		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
+	} {
+		if s.value != "" {
+			said = append(said, s.name+"="+display.Escape(s.value))
+		}
+	}
+	return said
+}
+
+func runs(p approval.Prompt, in Person) []Run {
+	list := []Run{}
+	for i, s := range p.Plan.Segments {
+		if !s.Named && i < len(p.Judgement.Segments) {
+			list = append(list, newRun(p, i, in))
+		}
+	}
+	// The plan has those inside loops and functions last.
+	slices.SortStableFunc(list, func(a, b Run) int {
+		return p.Plan.Segments[a.Segment].Start - p.Plan.Segments[b.Segment].Start
+	})
+	return list
+}
+
+func newRun(p approval.Prompt, i int, in Person) Run {
+	s, j := p.Plan.Segments[i], p.Judgement.Segments[i]
+	by, entry := passedBy(j)
+	r := Run{
+		Segment: i, Verdict: verdict(s, j), Word: word(s), Reason: j.Reason, Sentence: display.Escape(j.Sentence),
+		By: by, Entry: display.Escape(entry), Depth: depth(p.Plan.Segments, i),
+	}
+	if res := s.Program; res != nil {
+		r.Path = in.short(res.Path)
+		if real := in.short(res.File.Path); real != r.Path {
+			r.Real = real
+		}
+		if res.Interpreter != nil {
+			r.Interpreter = in.short(res.Interpreter.File.Path)
+		}
+	}
+	if s.Dir != "" && s.Dir != p.Plan.Cwd.Path {
+		r.Dir = in.short(s.Dir)
+	}
+	return r
+}
+
+// depth counts the segments that start this one.
+func depth(segments []approval.Segment, i int) (n int) {
+	for via := segments[i].Via; via > 0 && n < len(segments); via = segments[via-1].Via {
+		n++
+	}
+	return n
+}
+
+// dangerous are the reasons that get the mark of danger and take the single
+// key away: what it does cannot be read in the question.
+var dangerous = map[approval.Reason]bool{
+	approval.ReasonSteersScreen: true, approval.ReasonProtectedState: true,
+	approval.ReasonChangesSystem: true, approval.ReasonBinaryChanged: true,
+}
+
+func verdict(s approval.Segment, j approval.SegmentJudgement) Verdict {
+	switch {
+	case j.Verdict == approval.VerdictDeny:
+		return Denied
+	case j.Verdict == approval.VerdictAllow:
+		return Passes
+	case dangerous[j.Reason] || unseen(s):
+		return Danger
+	}
+	return Asks
+}
+
+// unseen reports whether a segment runs what is not in the question: a shell
+// or an interpreter that reads its program from its input, and a shell's own
+// words for running texts and files.
+func unseen(s approval.Segment) bool {
+	if len(s.Argv) == 0 {
+		return false
+	}
+	switch s.Argv[0] {
+	case "eval", "source", ".":
+		return s.Program == nil
+	}
+	if s.Kind != approval.KindShell && s.Kind != approval.KindInterpreter {
+		return false
+	}
+	for _, arg := range s.Argv[1:] {
+		if arg == "-" || arg == "/dev/stdin" {
+			return true
+		}
+		if !strings.HasPrefix(arg, "-") {
+			return false
+		}
+	}
+	return true
+}
+
+// risky tells the questions that no single key answers with a yes.
+func (q Question) risky() bool {
+	switch q.Reason {
+	case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonEnvAsks:
+		return true
+	}
+	return q.Command.Hidden ||
+		slices.ContainsFunc(q.Runs, func(r Run) bool { return r.Verdict == Danger }) ||
+		slices.ContainsFunc(q.Env, func(e EnvChange) bool { return e.Danger })
+}
+
+// word names a segment in few letters: its program and, where that is one
+// with commands of its own, the command.
+func word(s approval.Segment) string {
+	if len(s.Argv) == 0 {
+		return "?"
+	}
+	name := path.Base(s.Argv[0])
+	if s.Kind == approval.KindStarter && len(s.Argv) > 1 && isWord(s.Argv[1]) {
+		name += " " + s.Argv[1]
+	}
+	return display.Escape(name)
+}
+
+// isWord reports whether an argument can be the command of a program, such as
+// "rebase" of git.
+func isWord(arg string) bool {
+	return arg != "" && len(arg) <= 24 && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz-") == "" && arg[0] != '-'
+}
+
+// program is what the title names: the first thing that asks.
+func (q Question) program(p approval.Prompt) string {
+	for _, r := range q.Runs {
+		if r.Verdict != Passes {
+			return r.Word
+		}
+	}
+	switch {
+	case len(q.Runs) > 0:
+		return q.Runs[0].Word
+	case len(p.Plan.Argv) > 0:
+		return display.Escape(path.Base(p.Plan.Argv[0]))
+	}
+	return ""
+}
+
+func envChanges(list []approval.EnvChange) []EnvChange {
+	shown := make([]EnvChange, len(list))
+	for i, e := range list {
+		shown[i] = EnvChange{
+			Name: display.Escape(e.Name), Value: display.Escape(e.Value), Old: display.Escape(e.Old),
+			Was: e.Was, Secret: e.Secret, Danger: e.Asks,
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b EnvChange) int { return rank(a) - rank(b) })
+	return shown
+}
+
+// rank puts the names that steer programs first.
+func rank(e EnvChange) int {
+	if e.Danger {
+		return 0
+	}
+	return 1
+}
+
+func notAlways(p approval.Prompt, hidden bool) NotAlways {
+	switch {
+	case slices.Contains(p.Judgement.Choices, approval.AllowAlways):
+		return ""
+	case hidden:
+		return NotAlwaysHidden
+	case p.Judgement.Ask == approval.AskAlways:
+		return NotAlwaysEvery
+	case p.AgentID == "":
+		return NotAlwaysNameless
+	case len(p.Judgement.Writes) > 0:
+		return NotAlwaysCaller
+	}
+	return NotAlwaysUnknown
+}
+
+// short writes a path for reading: escaped, and with ~ for the home folder.
+func (in Person) short(name string) string {
+	if in.Home != "" && in.Home != "/" {
+		if name == in.Home {
+			return "~"
+		}
+		if rest, ok := strings.CutPrefix(name, in.Home+"/"); ok {
+			return "~/" + display.Escape(rest)
+		}
+	}
+	return display.Escape(name)
+}

@@ -1,0 +1,291 @@
+package shown
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// Every is the id under which the settings of every agent are shown: the
+// defaults of the policy file, and the lists of its agent "*".
+const Every = store.Every
+
+// AgentRow is one agent in the switcher and in the menu.
+type AgentRow struct {
+	Agent   Agent  `json:"agent"`
+	Mode    Mode   `json:"mode"`
+	Custom  string `json:"custom,omitempty"` // both words, when Mode is custom
+	Waiting int    `json:"waiting"`
+}
+
+// Policy is what holds for one agent, as the settings show it.
+type Policy struct {
+	Agent Agent `json:"agent"`
+	// Every tells that these are the settings of every agent.
+	Every bool `json:"every"`
+	// Rev names what is shown. It goes back with an edit, so that an edit of
+	// something that has changed meanwhile is refused.
+	Rev         string     `json:"rev"`
+	Mode        Mode       `json:"mode"`
+	Custom      string     `json:"custom,omitempty"`
+	Security    Setting    `json:"security"`
+	Ask         Setting    `json:"ask"`
+	AskFallback Setting    `json:"askFallback"`
+	Allowlist   []EntryRow `json:"allowlist"`
+	Denylist    []DenyRow  `json:"denylist"`
+}
+
+// Setting is one of the words, and where it comes from.
+type Setting struct {
+	Value string `json:"value"`
+	From  From   `json:"from"`
+}
+
+// From says where a value or a row comes from.
+type From string
+
+const (
+	FromHere    From = "here"
+	FromEvery   From = "every"    // set for every agent
+	FromBuiltIn From = "built-in" // nobody set it
+)
+
+// EntryRow is one entry of an allowlist in the table.
+type EntryRow struct {
+	Entry
+	// ID names it within the policy file.
+	ID          string   `json:"id"`
+	From        From     `json:"from"`
+	LastUsed    int64    `json:"lastUsed,omitempty"` // unix milliseconds, 0 for never
+	LastCommand string   `json:"lastCommand,omitempty"`
+	LastPath    string   `json:"lastPath,omitempty"`
+	Identity    Identity `json:"identity"`
+	Disabled    bool     `json:"disabled"`
+	Note        string   `json:"note,omitempty"`
+	AddedBy     string   `json:"addedBy,omitempty"`
+	AddedAt     int64    `json:"addedAt,omitempty"` // unix milliseconds
+	// Exact is the entry as it can be edited: its text is not escaped.
+	Exact EntryEdit `json:"exact"`
+}
+
+// EntryEdit is what a person can write into an entry.
+type EntryEdit struct {
+	Pattern   string   `json:"pattern"`
+	Args      []string `json:"args"`
+	ArgsExact bool     `json:"argsExact"`
+	Cwd       string   `json:"cwd"`
+	Note      string   `json:"note"`
+}
+
+// Identity says what is known of the files of an entry.
+type Identity string
+
+const (
+	NotPinned Identity = "none"   // it covers whatever file is found
+	Pinned    Identity = "pinned" // its file was recorded
+	Gone      Identity = "gone"   // the recorded file is not there any more
+)
+
+// DenyRow is one rule of a denylist in the table.
+type DenyRow struct {
+	Pattern string   `json:"pattern"`
+	Args    []string `json:"args"`
+	Reason  string   `json:"reason,omitempty"`
+	From    From     `json:"from"`
+	// Exact is the rule as it is written: its text is not escaped.
+	Exact DenyEdit `json:"exact"`
+}
+
+// DenyEdit is what a person can write into a deny rule.
+type DenyEdit struct {
+	Pattern string   `json:"pattern"`
+	Args    []string `json:"args"`
+	Reason  string   `json:"reason"`
+}
+
+// Mode is one of the modes that people are shown (product.md, defaults and
+// numbers).
+type Mode string
+
+const (
+	ModeDeny          Mode = "deny"
+	ModeAskAlways     Mode = "ask-always"
+	ModeAskWhenNeeded Mode = "ask-when-needed"
+	ModeOnlyListed    Mode = "only-listed"
+	ModeAllowAll      Mode = "allow-all"
+	ModeCustom        Mode = "custom"
+)
+
+// words are what the modes stand for.
+var words = map[Mode]struct {
+	security approval.Security
+	ask      approval.Ask
+}{
+	ModeDeny:          {approval.SecurityDeny, approval.AskOff},
+	ModeAskAlways:     {approval.SecurityList, approval.AskAlways},
+	ModeAskWhenNeeded: {approval.SecurityList, approval.AskOnMiss},
+	ModeOnlyListed:    {approval.SecurityList, approval.AskOff},
+	ModeAllowAll:      {approval.SecurityFull, approval.AskOff},
+}
+
+// ModeOf names a pair of words; custom is the pair itself when it has no name.
+func ModeOf(security approval.Security, ask approval.Ask) (mode Mode, custom string) {
+	for mode, w := range words {
+		if w.security == security && w.ask == ask {
+			return mode, ""
+		}
+	}
+	return ModeCustom, string(security) + "/" + string(ask)
+}
+
+// Words returns what a mode stands for; ok is false for a mode that is none.
+func (m Mode) Words() (security approval.Security, ask approval.Ask, ok bool) {
+	w, ok := words[m]
+	return w.security, w.ask, ok
+}
+
+// Agents lists everybody who is named in the policy or waits, by name, after
+// the row that stands for every agent.
+func Agents(snap store.Snapshot, waiting []approval.Prompt, in Person) []AgentRow {
+	count := map[string]int{}
+	ids := map[string]bool{}
+	for _, p := range waiting {
+		if !p.CallerGone {
+			count[p.AgentID]++
+		}
+		ids[p.AgentID] = true
+	}
+	if snap.Document != nil {
+		for id := range snap.Document.Agents {
+			ids[id] = true
+		}
+	}
+	delete(ids, Every)
+	delete(ids, "")
+	rows := []AgentRow{agentRow(snap, Every, in)}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		row := agentRow(snap, id, in)
+		row.Waiting = count[id]
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func agentRow(snap store.Snapshot, id string, in Person) AgentRow {
+	p := snap.Policy(id)
+	mode, custom := ModeOf(p.Security, p.Ask)
+	return AgentRow{Agent: NewAgent(id, in.Names[id]), Mode: mode, Custom: custom}
+}
+
+// NewPolicy makes what is shown of one agent's settings.
+func NewPolicy(snap store.Snapshot, agentID string, in Person) Policy {
+	p := snap.Policy(agentID)
+	shown := Policy{
+		Agent: NewAgent(agentID, in.Names[agentID]), Every: agentID == Every,
+		Security:    setting(p, "security", string(p.Security), agentID),
+		Ask:         setting(p, "ask", string(p.Ask), agentID),
+		AskFallback: setting(p, "askFallback", string(p.AskFallback), agentID),
+		Allowlist:   []EntryRow{}, Denylist: []DenyRow{},
+	}
+	shown.Mode, shown.Custom = ModeOf(p.Security, p.Ask)
+	if snap.Document == nil {
+		return shown
+	}
+	shown.Rev = Rev(snap.Document, agentID)
+	if agentID != Every {
+		shown.rows(snap.Document.Agents[agentID], FromHere, in)
+	}
+	from := FromEvery
+	if shown.Every {
+		from = FromHere
+	}
+	shown.rows(snap.Document.Agents[Every], from, in)
+	shown.rules(snap.Document.Defaults.Denylist, from)
+	return shown
+}
+
+// setting tells a word and where it comes from. The store's origins are
+// places in the file, such as "agents.main.ask".
+func setting(p approval.Policy, field, value, agentID string) Setting {
+	from := FromEvery
+	switch origin := p.Origins[field]; {
+	case origin == "":
+		from = FromBuiltIn
+	case agentID == Every, strings.HasPrefix(origin, "agents.") && !strings.HasPrefix(origin, "agents.*."):
+		from = FromHere
+	}
+	return Setting{value, from}
+}
+
+func (p *Policy) rows(agent *store.Agent, from From, in Person) {
+	if agent == nil {
+		return
+	}
+	for _, e := range agent.Allowlist {
+		p.Allowlist = append(p.Allowlist, EntryRow{
+			Entry: newEntry(e.Entry, in), ID: e.ID, From: from,
+			LastUsed: e.LastUsedAt, LastCommand: display.Escape(e.LastUsedCommand), LastPath: in.short(e.LastResolvedPath),
+			Identity: identity(e.Entry), Disabled: e.Disabled, Note: display.Escape(e.Note),
+			AddedBy: display.Escape(e.AddedBy), AddedAt: e.AddedAt,
+			Exact: EntryEdit{e.Pattern, append([]string{}, e.Args...), e.ArgsExact, e.Cwd, e.Note},
+		})
+	}
+	p.rules(agent.Denylist, from)
+}
+
+func (p *Policy) rules(list []approval.DenyRule, from From) {
+	for _, r := range list {
+		p.Denylist = append(p.Denylist, DenyRow{
+			Pattern: display.Escape(r.Pattern), Args: escaped(r.Args), Reason: display.Escape(r.Reason), From: from,
+			Exact: DenyEdit{r.Pattern, append([]string{}, r.Args...), r.Reason},
+		})
+	}
+}
+
+// identity looks whether the files that an entry recorded are still there.
+// Whether they are the same is for the judgement to say.
+func identity(e approval.Entry) Identity {
+	if len(e.Identity) == 0 {
+		return NotPinned
+	}
+	for _, id := range e.Identity {
+		if _, err := os.Lstat(id.Path); err == nil {
+			return Pinned
+		}
+	}
+	return Gone
+}
+
+// Rev names everything that a person can edit in one agent's settings, and
+// nothing that use alone changes.
+func Rev(d *store.Document, agentID string) string {
+	var parts []any
+	ids := []string{agentID, Every}
+	for _, id := range ids {
+		a := d.Agents[id]
+		if a == nil {
+			parts = append(parts, nil)
+			continue
+		}
+		parts = append(parts, a.Rules)
+		for _, e := range a.Allowlist {
+			e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath, e.UsesLeft = 0, "", "", nil
+			parts = append(parts, e)
+		}
+	}
+	parts = append(parts, d.Defaults)
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "" // equals no revision that is compared: see its callers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}

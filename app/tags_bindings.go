@@ -1,0 +1,8 @@
+//go:build bindings
+
+package main
+
+const (
+	refusal    = ""
+	generating = true
+)

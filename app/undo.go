@@ -1,0 +1,78 @@
+package main
+
+import (
+	"sync"
+
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// maxUndos bounds how many edits can be taken back.
+const maxUndos = 50
+
+// undo is one edit that can be taken back: whose settings it changed, how
+// they were named after it, and the whole policy before it.
+type undo struct {
+	agentID, rev string
+	before       []byte
+}
+
+type undos struct {
+	mu   sync.Mutex
+	list []undo
+}
+
+func (u *undos) push(one undo) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.list = append(u.list, one); len(u.list) > maxUndos {
+		u.list = u.list[1:]
+	}
+}
+
+func (u *undos) pop() (undo, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.list) == 0 {
+		return undo{}, false
+	}
+	last := u.list[len(u.list)-1]
+	u.list = u.list[:len(u.list)-1]
+	return last, true
+}
+
+func (u *undos) any() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.list) > 0
+}
+
+// restore puts back what shown.Rev compares, and nothing else. What an entry
+// was used for since stays with it, so that no lease is had twice.
+func (u undo) restore(d, old *store.Document) {
+	for _, id := range []string{u.agentID, shown.Every} {
+		was, is := old.Agents[id], d.Agents[id]
+		if was == nil {
+			delete(d.Agents, id)
+			continue
+		}
+		if is != nil {
+			keepUse(was.Allowlist, is.Allowlist)
+		}
+		d.Agents[id] = was
+	}
+	d.Defaults = old.Defaults
+}
+
+func keepUse(was, is []store.Entry) {
+	now := map[string]store.Entry{}
+	for _, e := range is {
+		now[e.ID] = e
+	}
+	for i := range was {
+		if e, ok := now[was[i].ID]; ok {
+			was[i].UsesLeft, was[i].LastUsedAt = e.UsesLeft, e.LastUsedAt
+			was[i].LastUsedCommand, was[i].LastResolvedPath = e.LastUsedCommand, e.LastResolvedPath
+		}
+	}
+}

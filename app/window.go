@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/logger"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+	"github.com/wailsapp/wails/v2/pkg/options/mac"
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"github.com/countersign-app/countersign/frontend"
+)
+
+// window is the one window. It is the panel while a question waits, and the
+// settings otherwise.
+type window interface {
+	// Show brings the window to the front, above others if top.
+	Show(s size, top bool)
+	// Resize gives a window that is shown another size.
+	Resize(s size)
+	Hide()
+	// Tell sends an event to the page.
+	Tell(event string, data ...any)
+	// Quit ends the app.
+	Quit()
+}
+
+// size is in points.
+type size struct{ width, height int }
+
+// Sizes are those of the design. The panel grows with what it shows.
+var (
+	settingsSize = size{920, 640}
+	firstRunSize = size{720, 504}
+	smallest     = size{480, 360}
+)
+
+func panelSize(height int) size { return size{560, min(max(height, 480), 720)} }
+
+// openWindow runs the window until the app ends. It must be called on the
+// main thread.
+func openWindow(a *app) (err error) {
+	defer func() {
+		// GTK cannot be asked whether it would start; it panics.
+		if r := recover(); r != nil && a.window == nil {
+			err = fmt.Errorf("%s (%v)", noDisplay, r)
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	assets, err := frontend.Assets()
+	if err != nil {
+		return err
+	}
+	err = wails.Run(&options.App{
+		Title: "Countersign", Width: settingsSize.width, Height: settingsSize.height,
+		MinWidth: smallest.width, MinHeight: smallest.height,
+		StartHidden:              true,
+		AssetServer:              &assetserver.Options{Assets: assets},
+		LogLevelProduction:       logger.ERROR,
+		OnStartup:                func(ctx context.Context) { a.opened(wailsWindow{ctx}) },
+		OnBeforeClose:            func(context.Context) bool { return a.keepOpen() },
+		Bind:                     []any{a.approvals, a.settings},
+		DragAndDrop:              &options.DragAndDrop{DisableWebViewDrop: true},
+		EnableDefaultContextMenu: false,
+		Linux:                    &linux.Options{ProgramName: "Countersign", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
+		Mac: &mac.Options{
+			TitleBar: mac.TitleBarHiddenInset(), DisableZoom: true,
+		},
+	})
+	if err != nil {
+		return errors.New("cannot open the window: " + err.Error())
+	}
+	return nil
+}
+
+// wailsWindow is the real window.
+type wailsWindow struct{ ctx context.Context }
+
+func (w wailsWindow) Show(s size, top bool) {
+	runtime.WindowSetSize(w.ctx, s.width, s.height)
+	runtime.WindowCenter(w.ctx)
+	runtime.WindowSetAlwaysOnTop(w.ctx, top)
+	runtime.WindowShow(w.ctx)
+}
+
+func (w wailsWindow) Resize(s size) { runtime.WindowSetSize(w.ctx, s.width, s.height) }
+
+func (w wailsWindow) Hide() { runtime.WindowHide(w.ctx) }
+
+func (w wailsWindow) Tell(event string, data ...any) { runtime.EventsEmit(w.ctx, event, data...) }
+
+func (w wailsWindow) Quit() { runtime.Quit(w.ctx) }

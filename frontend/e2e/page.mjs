@@ -1,0 +1,155 @@
+// One step of the test of the page: `node page.mjs STEP ADDRESS`. The Go test
+// that starts it has put the question, and looks at what came of it.
+import assert from 'node:assert/strict'
+import { browser } from './browser.mjs'
+
+const [step, address] = process.argv.slice(2)
+const { context, close } = await browser({ viewport: { width: 560, height: 520 } })
+const page = await context.newPage()
+const errors = []
+page.on('pageerror', (e) => errors.push(e.stack))
+page.on('console', (m) => m.type() === 'error' && errors.push(m.text()))
+
+const button = (name) => page.getByRole('button', { name })
+const panel = () => page.getByRole('alertdialog')
+/** Longer than the time in which nothing counts. */
+const guard = () => page.waitForTimeout(700)
+const gone = () => panel().waitFor({ state: 'detached' })
+
+const steps = {
+  async 'allow once'() {
+    await panel().waitFor()
+    assert.match(await panel().textContent(), /May main run touch\?/)
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.trim().startsWith('Deny')), true)
+    await guard()
+    await button(/^Allow once/).click()
+    await gone()
+  },
+  async deny() {
+    await guard()
+    await page.getByRole('textbox', { name: 'Tell the agent why' }).fill('not now')
+    await button(/^Deny/).click()
+    await gone()
+  },
+  async escape() {
+    await panel().waitFor()
+    await guard()
+    await page.keyboard.press('Escape')
+    await gone()
+  },
+  async 'early keys'() {
+    await panel().waitFor()
+    for (const key of ['Control+o', 'Enter', 'Escape']) await page.keyboard.press(key)
+    await button(/^Allow once/).click()
+    assert.equal(await panel().isVisible(), true, 'a key answered at once')
+    await guard()
+    await page.getByRole('textbox', { name: 'Tell the agent why' }).focus()
+    for (const key of ['Control+o', 'Enter', 'Control+a']) await page.keyboard.press(key)
+    assert.equal(await panel().isVisible(), true, 'a key answered from a text field')
+    await button(/^Deny/).click()
+    await gone()
+  },
+  async always() {
+    await panel().waitFor()
+    await guard()
+    await page.keyboard.press('Control+a')
+    await page.getByText('What may main run from now on?').waitFor()
+    await guard()
+    for (const key of ['Control+a', 'Control+o']) await page.keyboard.press(key)
+    assert.equal(await panel().isVisible(), true, 'a key saved an entry')
+    await page.keyboard.press('Escape')
+    await page.getByText('May main run').waitFor()
+    await guard()
+    await button('Always allow…').click()
+    await page.getByText('What may main run from now on?').waitFor()
+    assert.match(await panel().textContent(), /~\/tool/)
+    await guard()
+    await button(/^Always allow/).click()
+    await gone()
+  },
+  async 'take back'() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
+    const row = page.getByRole('row').filter({ hasText: '~/tool' })
+    await row.click()
+    await button(/^Delete/).click()
+    await row.waitFor({ state: 'detached' })
+  },
+  async hostile() {
+    await panel().waitFor()
+    const text = await page.locator('.command').first().textContent()
+    for (const part of ['<img src=x onerror=\\"window.pwned=1\\">', '</script><b>x</b>', 'U+202E', 'שלום', '🦞']) {
+      assert.ok(text.includes(part), `the command does not show ${part}: ${text}`)
+    }
+    assert.equal(await page.evaluate(() => 'pwned' in window), false)
+    assert.equal(await page.locator('.command img, .command b, .command script').count(), 0)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(wide <= 0, `the page is ${wide} px too wide`)
+    await guard()
+    await page.keyboard.press('Control+o') // no key for what hides something
+    assert.equal(await panel().isVisible(), true)
+    await button(/^Deny/).click()
+    await gone()
+  },
+  async complete() {
+    await panel().waitFor()
+    const text = await page.locator('.command').first().textContent()
+    assert.equal((text.match(/0123456789 /g) ?? []).length, 5500)
+    const end = page.locator('.command-line').last()
+    await end.evaluate((e) => e.scrollIntoView({ block: 'end' }))
+    assert.ok((await end.textContent()).includes('the end'))
+    assert.equal(await button(/^Deny/).isVisible(), true)
+    await guard()
+    await button(/^Deny/).click()
+    await gone()
+  },
+  async elsewhere() {
+    await panel().waitFor()
+    await gone()
+  },
+  async 'hang up'() {
+    await panel().waitFor()
+    await page.getByText('main stopped waiting').waitFor()
+    assert.equal(await button(/^Allow/).count(), 0)
+    await guard()
+    await button(/^Close/).click()
+    await gone()
+  },
+  async settings() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
+    await button(/^Add/).click()
+    await page.getByRole('dialog').getByLabel('Program').fill('/usr/bin/uname')
+    await page.getByText(/Matches .*uname/).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: /^(Add|Save)/ }).click()
+    const row = page.getByRole('row').filter({ hasText: '/usr/bin/uname' })
+    await row.waitFor()
+    await row.click()
+    await button(/^Delete/).click()
+    await row.waitFor({ state: 'detached' })
+    await button(/^Undo/).click()
+    await row.waitFor()
+  },
+  async 'first run'() {
+    await page.setViewportSize({ width: 720, height: 504 })
+    await page.getByText('How should agents start?').waitFor()
+    await page.getByRole('radio', { name: /^Ask me/ }).waitFor()
+    await button(/^Continue/).click()
+    await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
+  },
+}
+
+let code = 0
+try {
+  page.setDefaultTimeout(15_000)
+  await page.goto(address)
+  await steps[step]()
+  assert.deepEqual(errors, [])
+} catch (e) {
+  console.error(e)
+  console.error('errors of the page:', errors)
+  console.error((await page.locator('body').innerText().catch(() => '')).slice(0, 3000))
+  code = 1
+}
+await close()
+process.exit(code)

@@ -1,0 +1,245 @@
+import { cleanup, render } from '@testing-library/svelte'
+import axe from 'axe-core'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import App from './App.svelte'
+import { fake, type Fake, type Fixture } from './lib/backend.fake'
+import { calls, ended, host, question, replace } from './lib/sample'
+import type { Question } from './lib/types'
+
+const fixtures = import.meta.glob<Fixture>('./fixtures/*.json', { eager: true, import: 'default' })
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  cleanup()
+  vi.useRealTimers()
+})
+
+const settle = () => vi.advanceTimersByTimeAsync(20)
+const look = () => vi.advanceTimersByTimeAsync(500)
+
+async function open(backend: Fake) {
+  const page = render(App, { backend })
+  await settle()
+  await look()
+  return page
+}
+
+const show = async (...waiting: Question[]) => {
+  const backend = host(...waiting)
+  return { backend, ...(await open(backend)) }
+}
+
+function press(key: string, how: KeyboardEventInit = {}) {
+  const target = document.activeElement ?? document.body
+  const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...how })
+  target.dispatchEvent(event)
+  return event
+}
+
+const ctrl = { ctrlKey: true }
+
+describe('the panel', () => {
+  test('has Deny in focus, and the answers first in the order of the keyboard', async () => {
+    const { container, getByRole } = await show(question('a'), question('b'))
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
+    const stops = [...container.querySelectorAll<HTMLElement>('button, input, [tabindex="0"]')].map((e) => e.getAttribute('aria-label') ?? e.textContent!.trim())
+    expect(stops.slice(0, 6).map((s) => s.replace(/\s*(esc|[⌃⌘]O)$/, ''))).toEqual(['Deny', 'Tell the agent why', 'Allow once', 'Always allow…', 'Previous question', 'Next question'])
+  })
+
+  test('is an alert with the question as its name', async () => {
+    const { getByRole } = await show(question('a', { reason: 'allowlist-miss', asking: 1, passing: 2, program: 'git rebase' }))
+    const panel = getByRole('alertdialog', { name: /May claude-code run git rebase ?\?/ })
+    expect(document.getElementById(panel.getAttribute('aria-describedby')!.split(' ')[0]!)?.textContent).toBe(
+      'No entry covers it. The other two commands pass.',
+    )
+  })
+
+  test.each([['Deny', 'deny'], ['Allow once', 'allow-once']])('%s answers what is shown', async (name, decision) => {
+    const { backend, getByRole } = await show(question('a'))
+    getByRole('button', { name }).click()
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([['a', 'a:1', decision, '']])
+  })
+
+  test('ignores a click in the first half second', async () => {
+    const backend = host(question('a'))
+    const { getByRole } = render(App, { backend })
+    await settle()
+    for (const name of ['Deny', 'Allow once', 'Always allow…']) getByRole('button', { name }).click()
+    press('Escape')
+    press('o', ctrl)
+    press('a', ctrl)
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([])
+    expect(getByRole('button', { name: 'Deny' })).toBeTruthy()
+  })
+
+  test('sends what was typed with a denial, and takes no key from the field', async () => {
+    const { backend, getByRole } = await show(question('a'))
+    const field = getByRole('textbox', { name: 'Tell the agent why' }) as HTMLInputElement
+    field.focus()
+    field.value = 'Not now'
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    for (const key of ['Enter', 'o', 'a']) press(key, key === 'Enter' ? {} : ctrl)
+    expect(press('a', ctrl).defaultPrevented).toBe(false) // it selects the text
+    press('Escape')
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([])
+    press('Escape')
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([['a', 'a:1', 'deny', 'Not now']])
+  })
+
+  test('keeps Allow once away from the single key when it is risky', async () => {
+    const { backend, getByRole } = await show(question('a', { risky: true }))
+    press('o', ctrl)
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([])
+    expect(getByRole('button', { name: 'Allow once' }).textContent).not.toContain('O ')
+    expect(getByRole('button', { name: 'Allow once' }).hasAttribute('aria-keyshortcuts')).toBe(false)
+  })
+
+  test('says what is not offered and why', async () => {
+    const { queryByRole, getByText } = await show(question('a', { always: [], notAlways: 'nameless', allowOnce: false }))
+    expect(queryByRole('button', { name: /Allow/ })).toBeNull()
+    expect(getByText(/entries belong to an agent/)).toBeTruthy()
+  })
+
+  test('says why an answer did not count', async () => {
+    const { backend, getByRole } = await show(question('a'))
+    backend.answered = { ok: false, message: 'The question changed.' }
+    getByRole('button', { name: 'Allow once' }).click()
+    await settle()
+    expect(getByRole('alert').textContent).toBe('The question changed.')
+  })
+
+  test('shows text of the host as text only', async () => {
+    const evil = '<img src=x onerror=alert(1)>'
+    const { container } = await show(
+      question('a', {
+        agent: { id: 'x', name: evil, initial: '<', color: 1 }, session: evil, node: evil, peer: `/bin/${evil}`, folder: evil, program: evil,
+        shell: evil, claims: [evil], reason: evil, sentence: evil, env: [{ name: evil, value: evil, was: false, secret: false, danger: true }],
+        runs: [{ segment: 0, verdict: 'ask', word: evil, path: evil, real: evil, interpreter: evil, dir: evil, sentence: evil, reason: evil }],
+      }),
+    )
+    expect(container.querySelector('img, script, a')).toBeNull()
+    expect(container.textContent!.split(evil).length).toBeGreaterThan(12)
+  })
+
+  test('never shows the value of a secret, and says that it does not', async () => {
+    const env = [{ name: 'TOKEN', value: 'hunter2', was: false, secret: true, danger: false }]
+    const { container, getByText } = await show(question('a', { env }))
+    expect(container.innerHTML).not.toContain('hunter2')
+    expect(getByText('not shown')).toBeTruthy()
+  })
+})
+
+describe('Always allow…', () => {
+  test('shows what would be saved, and control-a never commits', async () => {
+    const { backend, getByRole, getByText } = await show(question('a'))
+    press('a', ctrl)
+    await look()
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Back' }))
+    expect(getByText('/usr/bin/lint', { normalizer: (s) => s })).toBeTruthy()
+    for (let i = 0; i < 3; i++) press('a', ctrl)
+    press('o', ctrl)
+    await look()
+    expect(calls(backend, 'decide')).toEqual([])
+    getByRole('button', { name: 'Always allow: save and allow' }).click()
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([['a', 'a:1', 'allow-always', '']])
+  })
+
+  test('escape goes back and denies nothing', async () => {
+    const { backend, getByRole } = await show(question('a'))
+    getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    press('Escape')
+    press('Escape') // it was meant for the same thing
+    await settle()
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
+    expect(calls(backend, 'decide')).toEqual([])
+  })
+})
+
+test('a question that ends turns into that in place, and a late key does nothing', async () => {
+  const { backend, getByRole, queryByRole } = await show(question('a'))
+  replace(backend, ended('a'))
+  await settle()
+  press('Escape')
+  press('o', ctrl)
+  await settle()
+  expect(getByRole('heading', { level: 1 }).textContent).toContain('stopped waiting')
+  expect(queryByRole('button', { name: /Allow|Deny/ })).toBeNull()
+  expect(document.activeElement).toBe(getByRole('button', { name: 'Close' }))
+  await look()
+  press('Escape')
+  await settle()
+  expect(calls(backend, 'decide')).toEqual([])
+  expect(calls(backend, 'dismiss')).toEqual([['a']])
+  expect(queryByRole('alertdialog')).toBeNull()
+})
+
+test('time that ran out is no denial by a person', async () => {
+  const { getByRole } = await show(ended('a', 'prompt-expired'))
+  expect(getByRole('heading', { level: 1 }).textContent!.trim()).toBe('Time ran out')
+})
+
+test('a question that is withdrawn goes, and the next one comes with Deny in focus', async () => {
+  const { backend, getByRole } = await show(question('a', { program: 'first' }), question('b', { program: 'second' }))
+  getByRole('textbox').focus()
+  replace(backend, question('b', { program: 'second' }))
+  await settle()
+  expect(getByRole('heading', { level: 1 }).textContent).toContain('second')
+  expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
+})
+
+test('what is typed and where stays when another question comes', async () => {
+  const { backend, getByRole } = await show(question('a'))
+  const field = getByRole('textbox') as HTMLInputElement
+  field.focus()
+  field.value = 'because'
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  replace(backend, question('b'), question('a'))
+  await settle()
+  expect(document.activeElement).toBe(field)
+  expect(field.value).toBe('because')
+})
+
+test('the panel covers the settings, which stay as they are', async () => {
+  const backend = fake(structuredClone(fixtures['./fixtures/panel-over-settings.json']!))
+  const waiting = backend.fixture.screen.waiting
+  backend.fixture.screen = { ...backend.fixture.screen, waiting: [] }
+  const { container, queryByRole } = await open(backend)
+  const under = container.querySelector('.sheet-under')!
+  const inside = under.firstElementChild
+  replace(backend, ...waiting)
+  await settle()
+  expect(queryByRole('alertdialog')).not.toBeNull()
+  expect(under.getAttribute('aria-hidden')).toBe('true')
+  expect((under as HTMLElement).inert).toBe(true)
+  replace(backend)
+  await settle()
+  expect(queryByRole('alertdialog')).toBeNull()
+  expect(container.querySelector('.sheet-under')).toBe(under)
+  expect(under.firstElementChild).toBe(inside)
+  expect((under as HTMLElement).inert).toBe(false)
+})
+
+test.each([['system', undefined], ['light', 'light'], ['dark', 'dark']])('theme %s', async (theme, want) => {
+  const backend = host(question('a'))
+  backend.fixture.screen = { ...backend.fixture.screen, theme }
+  await open(backend)
+  expect(document.documentElement.dataset.theme).toBe(want)
+})
+
+describe('axe finds nothing on', () => {
+  const panels = Object.entries(fixtures).filter(([name]) => name.includes('/panel'))
+  test.each(panels)('%s', async (_, fixture) => {
+    const { container } = await open(fake(fixture))
+    vi.useRealTimers()
+    const found = await axe.run(container, { rules: { 'color-contrast': { enabled: false }, region: { enabled: false } } })
+    expect(found.violations.map((v) => `${v.id}: ${v.nodes[0]?.html}`)).toEqual([])
+  })
+})

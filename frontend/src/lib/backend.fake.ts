@@ -1,0 +1,86 @@
+// A host that exists only in the page: it answers from a fixture, as far as
+// views need to be looked at and tested.
+import type { Backend, HostEvent } from './backend'
+import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Saved, Screen, Start } from './types'
+
+/** All that a host would say, as Go tests wrote it. */
+export interface Fixture {
+  screen: Screen
+  agents: AgentRow[]
+  policies: Record<string, Policy>
+  host: Host
+  start: Start
+  preferences: Preferences
+  preview: Preview
+}
+
+export interface Fake extends Backend {
+  /** Every call, in order: its name and what was given with it. */
+  calls: [string, ...unknown[]][]
+  /** What the next calls answer, instead of success. */
+  answered: Answered
+  saved: Partial<Saved>
+  fixture: Fixture
+  /** Tells the page, as the host would. */
+  tell(event: HostEvent, id?: string): void
+}
+
+export function fake(given: Fixture): Fake {
+  const fixture = structuredClone(given)
+  const listeners = new Map<HostEvent, Set<(id: string) => void>>()
+  const calls: Fake['calls'] = []
+  const note = <T>(value: () => T, name: string) => (...args: unknown[]) => {
+    calls.push([name, ...args])
+    return Promise.resolve(value())
+  }
+  const save = (name: string) => (agentId?: unknown, ...rest: unknown[]) => {
+    calls.push([name, agentId, ...rest])
+    const policy = typeof agentId === 'string' ? fixture.policies[agentId] : undefined
+    return Promise.resolve({ ok: true, conflict: false, canUndo: true, policy, ...self.saved } as Saved)
+  }
+  const self: Fake = {
+    calls,
+    fixture,
+    answered: { ok: true },
+    saved: {},
+    tell(event, id = '') {
+      listeners.get(event)?.forEach((f) => f(id))
+    },
+
+    screen: () => Promise.resolve(fixture.screen),
+    ready: note(() => undefined, 'ready'),
+    decide: note(() => self.answered, 'decide'),
+    dismiss: note(() => undefined, 'dismiss'),
+
+    agents: () => Promise.resolve(fixture.agents),
+    policy: (id) => {
+      const policy = fixture.policies[id]
+      return policy ? Promise.resolve(policy) : Promise.reject(new Error(`the fixture has no agent ${id}`))
+    },
+    setMode: save('setMode'),
+    setWord: save('setWord'),
+    addEntry: save('addEntry'),
+    changeEntry: save('changeEntry'),
+    switchEntry: save('switchEntry'),
+    removeEntry: save('removeEntry'),
+    addDeny: save('addDeny'),
+    removeDeny: save('removeDeny'),
+    undo: save('undo'),
+    preview: note(() => fixture.preview, 'preview'),
+
+    start: () => Promise.resolve(fixture.start),
+    choose: save('choose'),
+    host: () => Promise.resolve(fixture.host),
+    answerEdit: save('answerEdit'),
+    preferences: () => Promise.resolve(fixture.preferences),
+    setPreferences: save('setPreferences'),
+    closeSettings: note(() => undefined, 'closeSettings'),
+
+    on(event, f) {
+      const set = listeners.get(event) ?? new Set()
+      listeners.set(event, set.add(f))
+      return () => set.delete(f)
+    },
+  }
+  return self
+}

@@ -1,0 +1,43 @@
+// What the page can ask of the host. Views never see more than this, and only
+// the classes in state/ call it.
+import type {
+  AgentRow, Answered, Decision, DenyEdit, EntryEdit, Host, Mode, Policy, Preferences, Preview, Saved, Screen, Start,
+  StartingPoint, Word,
+} from './types'
+
+/** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
+export type HostEvent = 'screen' | 'policy' | 'open'
+
+export interface Backend {
+  screen(): Promise<Screen>
+  /** The question is on the page and wants this height; the window may be shown. */
+  ready(id: string, height: number): Promise<void>
+  decide(id: string, seen: string, decision: Decision, note: string): Promise<Answered>
+  /** Takes a question away that nobody waits for. */
+  dismiss(id: string): Promise<void>
+
+  agents(): Promise<AgentRow[]>
+  policy(agentId: string): Promise<Policy>
+  setMode(agentId: string, rev: string, mode: Mode): Promise<Saved>
+  /** An empty value lets the settings of every agent decide. */
+  setWord(agentId: string, rev: string, word: Word, value: string): Promise<Saved>
+  addEntry(agentId: string, rev: string, entry: EntryEdit): Promise<Saved>
+  changeEntry(agentId: string, rev: string, id: string, entry: EntryEdit): Promise<Saved>
+  switchEntry(agentId: string, rev: string, id: string, on: boolean): Promise<Saved>
+  removeEntry(agentId: string, rev: string, id: string): Promise<Saved>
+  addDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
+  removeDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
+  undo(): Promise<Saved>
+  preview(entry: EntryEdit): Promise<Preview>
+
+  start(): Promise<Start>
+  choose(start: StartingPoint): Promise<Saved>
+  host(): Promise<Host>
+  answerEdit(hash: string, accept: boolean): Promise<Saved>
+  preferences(): Promise<Preferences>
+  setPreferences(p: Preferences): Promise<Saved>
+  closeSettings(): Promise<void>
+
+  /** Calls f at each event until the function that it returns is called. */
+  on(event: HostEvent, f: (id: string) => void): () => void
+}

@@ -1,0 +1,36 @@
+// The real host, through the bindings that Wails makes. Nothing else imports
+// them.
+import * as approvals from '../../wailsjs/go/main/Approvals'
+import * as settings from '../../wailsjs/go/main/Settings'
+import { EventsOn } from '../../wailsjs/runtime/runtime'
+import type { Backend } from './backend'
+
+export const wails: Backend = {
+  screen: approvals.Screen,
+  ready: approvals.Ready,
+  decide: approvals.Decide,
+  dismiss: approvals.Dismiss,
+
+  agents: settings.Agents,
+  policy: settings.Policy,
+  setMode: settings.SetMode,
+  setWord: settings.SetWord,
+  addEntry: settings.AddEntry,
+  changeEntry: settings.ChangeEntry,
+  switchEntry: settings.SwitchEntry,
+  removeEntry: settings.RemoveEntry,
+  addDeny: settings.AddDeny,
+  removeDeny: settings.RemoveDeny,
+  undo: settings.Undo,
+  preview: settings.Preview,
+
+  start: settings.Start,
+  choose: settings.Choose,
+  host: settings.Host,
+  answerEdit: settings.AnswerEdit,
+  preferences: settings.Preferences,
+  setPreferences: settings.SetPreferences,
+  closeSettings: settings.Close,
+
+  on: (event, f) => EventsOn(event, (id?: string) => f(id ?? '')),
+}

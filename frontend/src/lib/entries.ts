@@ -1,0 +1,32 @@
+// The rows of the tables: filtered, sorted, those of every agent last.
+import type { DenyRow, EntryRow } from './types'
+
+export interface Sort {
+  by: 'program' | 'used'
+  order: 'ascending' | 'descending'
+}
+
+const names = new Intl.Collator('en')
+
+const holds = (filter: string, ...texts: (string | undefined)[]) => {
+  const sought = filter.trim().toLowerCase()
+  return !sought || texts.some((t) => t?.toLowerCase().includes(sought))
+}
+
+/** The entries of a table, in order. */
+export function entries(list: EntryRow[], filter: string, sort: Sort): EntryRow[] {
+  const sign = sort.order === 'ascending' ? 1 : -1
+  return list
+    .filter((e) => holds(filter, e.pattern, e.args.join(' '), e.argPattern, e.cwd, e.session, e.note))
+    .sort((a, b) => {
+      const here = Number(b.from === 'here') - Number(a.from === 'here')
+      return here || sign * (sort.by === 'used' ? (a.lastUsed ?? 0) - (b.lastUsed ?? 0) : names.compare(a.pattern, b.pattern))
+    })
+}
+
+/** The rules of a table. Their order is that of the file. */
+export function rules(list: DenyRow[], filter: string): DenyRow[] {
+  return list
+    .filter((r) => holds(filter, r.pattern, r.args.join(' '), r.reason))
+    .sort((a, b) => Number(b.from === 'here') - Number(a.from === 'here'))
+}

@@ -1,0 +1,449 @@
+// Every sentence that the page shows. What the judgement found comes from the
+// host with its own sentence.
+import type { Preview, StartingPoint, Verdict, Word } from './types'
+
+const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+const inWords = (n: number) => numbers[n] ?? String(n)
+const capital = (s: string) => s.charAt(0).toUpperCase() + s.slice(1)
+
+/** A finding of the host as a sentence. Names of programs keep their letters. */
+const sentence = (s: string) => s && (/^(it|this|the|these|there|where|what|shells|nobody)\b/.test(s) ? capital(s) : s) + (/[.!?]$/.test(s) ? '' : '.')
+
+/** Why a whole command asks, where the sentence of the finding can be said shorter. */
+const asks: Record<string, string> = {
+  'allowlist-miss': 'No entry covers it.',
+  'ask-always': 'This agent is asked about every command.',
+  'starts-program': 'It can start other programs or change files.',
+  'inline-code': 'It runs code, and no entry can vouch for that.',
+}
+
+/** Why one program asks or is denied, beside its row. */
+const why: Record<string, string> = {
+  'allowlist-miss': 'No entry',
+  'approval-required': 'Needs the shell',
+  'binary-changed': 'Not the file you allowed',
+  'changes-config': 'Changes settings',
+  'changes-system': 'Changes the machine',
+  deletes: 'Deletes files',
+  'env-asks': 'Sets variables',
+  evaluates: 'Done inside the shell',
+  'inline-code': 'Runs any code',
+  'lease-ended': 'Permission has ended',
+  'not-found': 'Not found',
+  'outside-folder': 'Outside the folder',
+  'protected-state': 'Touches protected files',
+  'runtime-value': 'Known only when it runs',
+  'starts-program': 'Can start programs',
+  'steers-screen': 'Presses keys for you',
+  'too-complex': 'Too much to read',
+  unreadable: 'Cannot be read',
+  'untrusted-path': 'Folder not trusted',
+  uploads: 'Sends files away',
+  'wrapper-unclear': 'Starts programs',
+  'writes-file': 'Writes files',
+}
+
+/** The same of a program that asks and is dangerous, where there is more to say. */
+const whyDanger: Record<string, string> = { evaluates: 'Runs a text', 'inline-code': 'Runs what it is sent' }
+
+/** What is said once, above all rows, of a danger: a few words, and what they mean. */
+const dangers: Record<string, [string, string]> = {
+  'binary-changed': [
+    'is not the file you allowed.',
+    'An update looks like this; so does a replaced tool.',
+  ],
+  'changes-system': ['changes the machine.', 'That stays when the command has ended.'],
+  evaluates: [
+    'runs a text or a file inside the shell.',
+    'Countersign cannot read what comes of it, and no entry can vouch for it.',
+  ],
+  'inline-code': [
+    'runs what it is sent.',
+    'Neither you nor Countersign can read it first, and the next time it may be something else.',
+  ],
+  'protected-state': [
+    'touches protected files.',
+    'They hold what you allowed, or secrets. A command that may change them may get past every question.',
+  ],
+  'steers-screen': [
+    'presses keys and buttons for you.',
+    'That includes the buttons of this window and of every other program.',
+  ],
+}
+
+const bidi = /^U\+(061C|200[EF]|202[A-E]|206[6-9])$/
+
+export const panel = {
+  nameless: 'An agent without a name',
+
+  // Head
+  session: (name: string) => `Session ${name}`,
+  askedBy: (program: string, pid: number | undefined) => `asked by ${program}` + (pid ? ` (process ${pid})` : ''),
+  pager: 'Waiting questions',
+  place: (place: number, of: number) => `${place} of ${of} waiting`,
+  previous: 'Previous question',
+  next: 'Next question',
+  deniesIn: 'Denies in',
+  left: (seconds: number) => `Denies in ${seconds} seconds`,
+
+  // Question: the agent and the program stand between these.
+  title: ['May', 'run', '?'] as const,
+  titleNameless: 'an agent without a name',
+  unnamed: 'this',
+  titleHidden: 'This command hides what it says',
+  why: (reason: string, said: string) => asks[reason] ?? sentence(said),
+  hiddenMarked: (n: number) => `It is shown as written, with ${n === 1 ? 'the hidden character' : `${n} hidden characters`} marked.`,
+  alsoAsking: (n: number) =>
+    n < 1 ? '' : n === 1 ? 'One other command asks as well.' : `${capital(inWords(n))} other commands ask as well.`,
+  passing: (n: number) =>
+    n < 1 ? '' : n === 1 ? 'The other command passes.' : `The other ${inWords(n)} commands pass.`,
+  identical: (n: number) => (n > 1 ? `×${n}: one answer for ${n} identical requests.` : ''),
+
+  // Command
+  command: 'Exact command',
+  copy: 'Copy command',
+  copied: 'Copied',
+  notCopied: 'The clipboard cannot be reached',
+
+  // What runs
+  runs: 'What runs',
+  verdict: { pass: 'passes', ask: 'asks', danger: 'asks, dangerous', deny: 'denied' } as Record<string, string>,
+  by: {
+    entry: (pattern: string) => `Entry: ${pattern}`,
+    'safe-bin': () => 'Safe bin',
+    skill: (name: string) => `Skill: ${name}`,
+    builtin: () => 'Builtin',
+    full: () => 'Everything runs',
+  } as Record<string, (entry: string) => string>,
+  denylist: (pattern: string) => `Denylist: ${pattern}`,
+  because: (reason: string, said: string, danger: boolean) => (danger && whyDanger[reason]) || (why[reason] ?? sentence(said)),
+  noProgram: 'No program starts',
+  notKnown: 'Not known',
+  real: 'Is',
+  interpreter: 'Run by',
+  inFolder: 'In',
+
+  // Note
+  danger: (reason: string, word: string): [string, string] | undefined => {
+    const said = dangers[reason]
+    return said && [`${word} ${said[0]}`, said[1]]
+  },
+  dangerHidden: (name: string): [string, string] => [
+    bidi.test(name) ? `${name} turns text around.` : `${name} cannot be seen.`,
+    'A text like this is not split into commands: you answer for all of it.',
+  ],
+  dangerEnvironment: (name: string): [string, string] => [
+    `${name} steers programs.`,
+    'With it, a program may load, start or trust something else than without it.',
+  ],
+
+  // Environment and facts
+  environment: 'Environment',
+  changes: (n: number) => `Environment, ${n} ${n === 1 ? 'change' : 'changes'}`,
+  noChanges: 'No changes',
+  added: 'added',
+  changed: 'changed',
+  was: '→',
+  secret: '••••••••',
+  secretSaid: 'not shown',
+  empty: 'empty',
+  steers: 'Steers programs',
+  folder: 'Folder',
+  shell: 'Shell',
+  wholeText: 'A yes hands the whole text to',
+  askedByFact: 'Asked by',
+  process: (pid: number) => `process ${pid}`,
+  runBy: 'Run by',
+  theirs: 'The caller runs this itself, not Countersign.',
+  claims: 'Says the caller',
+
+  // Answers
+  reply: 'Tell the agent why',
+  replyHint: 'If you deny, tell the agent why',
+  deny: 'Deny',
+  once: 'Allow once',
+  always: 'Always allow…',
+  escape: 'esc',
+  onceKey: (mac: boolean) => (mac ? '⌘O' : '⌃O'),
+  notAlways: {
+    hidden: 'Cannot be remembered while it holds hidden characters.',
+    ask: 'Cannot be remembered: this agent is asked about every command.',
+    nameless: 'Cannot be remembered: entries belong to an agent, and this one has no name.',
+    unknown: 'Cannot be remembered: what runs is not known well enough.',
+    caller: 'Cannot be remembered: the caller cannot use such an answer.',
+  } as Record<string, string>,
+  notTaken: 'Countersign did not say whether it took the answer: look at the question again.',
+
+  // Always allow
+  alwaysTitle: ['What may', 'run from now on?'] as const,
+  entryExact: 'This exact command',
+  entryHere: ', in this folder',
+  entryAny: (program: string) => `Any ${program} command`,
+  exactly: 'exactly',
+  anythingAfter: 'and anything after it',
+  anyArguments: 'with any arguments',
+  noArguments: 'without arguments',
+  argumentsLike: 'with arguments like',
+  in: 'in',
+  entries: 'What would be saved',
+  savedFor: ['Saved for', 'only'] as const,
+  back: 'Back',
+  save: 'Save and allow',
+  saveName: 'Always allow: save and allow',
+
+  // Ended
+  stopped: 'stopped waiting',
+  stoppedWhy: 'The caller hung up before you answered. Nothing was run.',
+  expired: 'Time ran out',
+  expiredWhy: 'Nobody answered in time, so it was denied. Nothing was run.',
+  asked: 'Asked',
+  ended: 'Ended',
+  othersWait: (n: number) => (n < 1 ? '' : n === 1 ? '1 other question waits.' : `${n} other questions wait.`),
+  close: 'Close',
+}
+
+const count = (n: number, one: string, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** How long something takes from now on, in the largest unit that is not 0. */
+const span = (ms: number) =>
+  ms < hour ? `${Math.max(1, Math.ceil(ms / minute))} min` : ms < day ? `${Math.floor(ms / hour)} h` : count(Math.floor(ms / day), 'day')
+
+const dated = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** What a setting means, in one line each. */
+const meanings: Record<Word, Record<string, string>> = {
+  security: {
+    deny: 'What may run at all: nothing.',
+    allowlist: 'What may run at all: only what is on the list below.',
+    full: 'What may run at all: everything but the denylist.',
+  },
+  ask: {
+    off: 'When you are asked: never.',
+    'on-miss': 'When you are asked: only if something is not on the list.',
+    always: 'When you are asked: about every command.',
+  },
+  askFallback: {
+    deny: 'When you should be asked and cannot be: it is denied.',
+    allowlist: 'When you should be asked and cannot be: what is listed runs.',
+    full: 'When you should be asked and cannot be: it runs all the same.',
+  },
+}
+
+/**
+ * What the three words mean together. Where two of them make no difference
+ * (asking is off, or would only be about what is protected anyway), neither do
+ * the sentences.
+ */
+const together = (who: string, security: string, ask: string, fallback: string): { verdict: Verdict; text: string } => {
+  if (security === 'deny') return { verdict: 'deny', text: `${who} runs nothing.` }
+  if (security === 'full') {
+    if (ask === 'off')
+      return {
+        verdict: 'danger',
+        text: `${who} runs everything, and you are never asked. Only what the denylist names or cannot see, and Countersign’s own files, stay denied.`,
+      }
+    if (ask === 'on-miss')
+      return {
+        verdict: 'danger',
+        text: `${who} runs everything but what is on the denylist. You are asked only about what the denylist cannot see and about Countersign’s own files; if you cannot be asked, that is denied.`,
+      }
+    return fallback === 'deny'
+      ? { verdict: 'ask', text: `${who} asks you about every command, and is denied if you do not answer.` }
+      : {
+          verdict: 'danger',
+          text: `${who} asks you about every command, and is denied if you do not answer. If you cannot be asked, everything runs but the denylist, what it cannot see, and Countersign’s own files.`,
+        }
+  }
+  if (ask === 'off') return { verdict: 'pass', text: `${who} runs what is listed and is denied the rest. You are never asked.` }
+  if (fallback === 'full')
+    return {
+      verdict: 'danger',
+      text: `${who} ${ask === 'always' ? 'asks you about every command' : 'runs what is listed, asks you about the rest'}, and is denied if you do not answer. If you cannot be asked, everything runs but the denylist and protected files.`,
+    }
+  if (ask === 'on-miss')
+    return { verdict: 'ask', text: `${who} runs what is listed, asks you about the rest, and is denied if you do not answer.` }
+  return fallback === 'allowlist'
+    ? { verdict: 'ask', text: `${who} asks you about every command, and is denied if you do not answer. If you cannot be asked, what is listed runs.` }
+    : { verdict: 'ask', text: `${who} asks you about every command, and is denied if you do not answer.` }
+}
+
+const others = (n: number, more: boolean) => (more ? 'and others' : n > 0 ? `and ${n} more` : '')
+
+/** What a pattern matches here. */
+const matches = (p: Preview) => {
+  if (p.problem) return p.problem
+  if (p.count === 0) return p.more ? 'There is too much to look through: what it matches here is not known.' : 'Matches nothing here.'
+  const names = [p.programs.join(', '), others(p.count - p.programs.length, p.more)].filter(Boolean).join(' ')
+  return `Matches ${p.more ? 'at least ' : ''}${count(p.count, 'program')} on this computer: ${names}.`
+}
+
+const warnings: Record<string, (p: Preview) => string> = {
+  broad: (p) => `Too broad: matches ${p.more ? 'more than ' : ''}${count(p.count, 'program')}, and any that is put there later.`,
+  code: () => 'This runs any code it is given. No entry can vouch for that, so Countersign still asks about it.',
+  starts: () => 'It can start other programs or change files by its arguments, so Countersign still asks about it.',
+  nothing: () => '',
+}
+
+export const settings = {
+  name: 'Settings',
+  computer: 'This computer',
+  pages: { agents: 'Agents', node: 'Node', general: 'General' },
+  foot: { listening: 'Listening', broken: 'Policy file broken', history: 'History cannot be written', held: 'An edit waits for you' },
+
+  agent: 'Agent',
+  every: 'Every agent',
+  /** How the sentence about every agent begins. */
+  anyAgent: 'An agent without settings of its own',
+  findAgent: 'Find an agent',
+  noAgent: 'No agent has such a name.',
+  noAgents: 'No agent has asked yet.',
+  waiting: (n: number) => `${n} waiting`,
+  modes: {
+    deny: 'Deny',
+    'ask-always': 'Ask always',
+    'ask-when-needed': 'Ask when needed',
+    'only-listed': 'Only listed',
+    'allow-all': 'Allow all',
+  } as Record<string, string>,
+  custom: (words: string) => `Custom: ${words}`,
+  mode: 'Mode',
+  words: { security: 'Security', ask: 'Ask', askFallback: 'Ask fallback' } as Record<Word, string>,
+  values: { deny: 'Deny', allowlist: 'Allowlist', full: 'Full', off: 'Off', 'on-miss': 'On miss', always: 'Always' } as Record<string, string>,
+  from: { here: 'set here', every: 'from every agent', 'built-in': 'built in' } as Record<string, string>,
+  useDefault: 'Use default',
+  useDefaultFor: (word: string) => `Use default for ${word}`,
+  meaning: (word: Word, value: string) => meanings[word][value] ?? '',
+  together,
+
+  saved: 'Saved',
+  undone: 'Undone',
+  notSaved: 'Not saved',
+  undo: 'Undo',
+  conflict: 'This was changed elsewhere while you edited, so nothing was saved.',
+  conflictForm: 'This was changed elsewhere while you edited, so nothing was saved. What you wrote is still here: save again to put it in the place of the change.',
+  conflictGone: 'The entry was removed elsewhere while you edited, so nothing was saved. What you wrote is still here: save again to add it anew.',
+
+  allowlist: 'Allowlist',
+  denylist: 'Denylist',
+  filter: 'Filter',
+  add: 'Add…',
+  edit: 'Edit…',
+  remove: 'Delete',
+  columns: {
+    force: 'In force', program: 'Program', narrowed: 'Narrowed to', used: 'Last used', identity: 'Identity', ends: 'Ends',
+    arguments: 'Arguments', reason: 'Reason', from: 'From',
+  },
+  inForce: (pattern: string) => `In force: ${pattern}`,
+  fromEvery: 'From every agent',
+  fromEveryHint: 'To change these, choose “Every agent” above.',
+  fromHere: 'Set here',
+  anyArguments: 'Any arguments',
+  noArguments: 'No arguments',
+  exactly: 'exactly',
+  after: 'and anything after it',
+  matching: 'matching',
+  inFolder: 'in',
+  inSession: 'in session',
+  identity: { none: 'Not pinned', pinned: 'Pinned', gone: 'File is gone' } as Record<string, string>,
+  ago: (then: number | undefined, now: number) => {
+    if (!then) return 'Never used'
+    const ms = now - then
+    if (ms < minute) return 'Just now'
+    if (ms < hour) return `${Math.floor(ms / minute)} min ago`
+    if (ms < day) return `${Math.floor(ms / hour)} h ago`
+    return ms < 2 * day ? 'Yesterday' : `${Math.floor(ms / day)} days ago`
+  },
+  date: (ms: number) => dated.format(ms),
+  used: (date: string, command: string) => [date, command].filter(Boolean).join(': '),
+  ends: (at: number | undefined, uses: number, now: number) => {
+    if (uses === 0 || (at && at <= now)) return 'Ended'
+    const left = [uses > 0 ? `${count(uses, 'use')} left` : '', at ? `In ${span(at - now)}` : ''].filter(Boolean)
+    return left.join(', ') || 'Never'
+  },
+  entries: (all: number, off: number, every: number) =>
+    [all === 1 ? '1 entry' : count(all, 'entry', 'entries'), off && `${off} off`, every && `${every} from every agent`].filter(Boolean).join(' · '),
+  rules: (all: number, every: number) => [count(all, 'rule'), every && `${every} from every agent`].filter(Boolean).join(' · '),
+  noEntries: 'Nothing is listed.',
+  noRules: 'Nothing is forbidden by name.',
+  noMatch: 'Nothing here matches the filter.',
+  denyWins: 'A rule wins over everything, over the allowlist and over your answers. Capital and small letters are the same to it.',
+
+  form: {
+    addEntry: 'Add an entry',
+    editEntry: 'Edit an entry',
+    addRule: 'Add a rule',
+    pattern: 'Program',
+    patternHint: 'A name, a path, or a path with * (within a folder) and ** (across folders).',
+    args: 'Arguments',
+    argsHint: 'The first ones, one on each line, exactly as written. A line with only * stands for any one argument.',
+    argsKept: 'These arguments hold line breaks or end with an empty one. They stay as they are.',
+    exact: 'No further arguments',
+    cwd: 'Only in folder',
+    note: 'Note',
+    reason: 'Reason',
+    reasonHint: 'The agent is told.',
+    cancel: 'Cancel',
+    save: 'Save',
+    looking: 'Looking what it matches…',
+  },
+  matches,
+  warning: (p: Preview) => warnings[p.warning ?? '']?.(p) ?? '',
+
+  held: 'Something changed the policy file',
+  heldBelow: 'Stricter parts hold already. These parts are looser and wait for you.',
+  keep: 'Keep as it was',
+  take: 'Take the change',
+  broken: 'Everything is denied: the policy file cannot be used.',
+  history: 'Nothing runs: the history cannot be written.',
+
+  node: {
+    listening: 'Listening at', folder: 'State folder', version: 'Version', process: 'Process', since: 'Running since',
+    waiting: 'Waiting', running: 'Running', last: 'Last request', never: 'No request has come yet',
+    questions: (n: number) => count(n, 'question'),
+    commands: (n: number) => count(n, 'command'),
+    lastFrom: (ago: string, peer: string) => (peer ? `${ago}, from` : ago),
+    connect: 'How to connect',
+    how: 'Give your node service the socket above and the request token from exec-approvals.json in the state folder. The token lets it ask and read, never answer or edit.',
+  },
+  general: {
+    theme: 'Theme',
+    themes: { system: 'System', light: 'Light', dark: 'Dark' } as Record<string, string>,
+    terminal: 'Answer from the terminal',
+    terminalWhat: 'The command line may then allow and loosen without asking you here. Any program of yours that can read operator.key could do the same.',
+    files: 'Where files are',
+    folder: 'All in',
+    file: {
+      'exec-approvals.json': 'Policy, socket and request token',
+      'operator.key': 'What the command line answers with',
+      'history.db': 'What ran and what was denied',
+      'countersign.json': 'What is chosen on this page',
+    },
+  },
+}
+
+export const firstRun = {
+  title: 'How should agents start?',
+  below: 'This holds for every agent. You can change it later, for each one.',
+  group: 'Starting point',
+  until: 'Until you choose, everything is denied.',
+  next: 'Continue',
+  review: (n: number) => (n === 1 ? 'Review the tool…' : `Review the ${n} tools…`),
+  reviewTitle: (n: number) => `${count(n, 'tool')} found on this computer`,
+  reviewBelow: 'They mostly read. Each gets an entry that you can change or delete later. What a program can start or change by its arguments still asks.',
+  anything: 'Any arguments',
+  close: 'Close',
+  name: { 'deny-all': 'Deny all', 'ask-me': 'Ask me', 'developer-tools': 'Developer tools' } as Record<StartingPoint, string>,
+  what: (start: StartingPoint, tools: number) =>
+    ({
+      'deny-all': 'Nothing runs, and agents are told so at once. Good for a first look around.',
+      'ask-me': 'The allowlist is empty. You are asked about each command and can keep your answers.',
+      'developer-tools': `${count(tools, 'tool')} found on this computer that mostly ${tools === 1 ? 'reads runs' : 'read run'} without a question. The rest asks.`,
+    })[start],
+  words: { 'deny-all': 'deny', 'ask-me': 'allowlist · on-miss', 'developer-tools': 'allowlist · on-miss' } as Record<StartingPoint, string>,
+  verdict: { pass: 'passes', ask: 'asks', deny: 'denied' } as Record<string, string>,
+  asks: 'Still asks',
+}

@@ -1,0 +1,35 @@
+// The words of the page. They are those of the Go side, from which they are
+// generated (`make bindings`); what is a closed set there is one here.
+import type { main, shown } from '../../wailsjs/go/models'
+
+export type Screen = shown.Screen
+export type Question = shown.Question
+export type Agent = shown.Agent
+export type Command = shown.Command
+export type Piece = shown.Piece
+export type Part = shown.Part
+export type Run = shown.Run
+export type EnvChange = shown.EnvChange
+export type Entry = shown.Entry
+export type AgentRow = shown.AgentRow
+export type Policy = shown.Policy
+export type Setting = shown.Setting
+export type EntryRow = shown.EntryRow
+export type EntryEdit = shown.EntryEdit
+export type DenyRow = shown.DenyRow
+export type DenyEdit = shown.DenyEdit
+export type Host = shown.Host
+export type Start = shown.Start
+export type Tool = shown.Tool
+export type Example = shown.Example
+export type Preview = shown.Preview
+export type Preferences = shown.Preferences
+export type Answered = main.Answered
+export type Saved = main.Saved
+
+export type Decision = 'allow-once' | 'allow-always' | 'deny'
+export type Verdict = 'pass' | 'ask' | 'danger' | 'deny'
+export type Mode = 'deny' | 'ask-always' | 'ask-when-needed' | 'only-listed' | 'allow-all'
+export type Word = 'security' | 'ask' | 'askFallback'
+export type StartingPoint = 'deny-all' | 'ask-me' | 'developer-tools'
+export type Theme = 'system' | 'light' | 'dark'

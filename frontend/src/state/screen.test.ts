@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Fake } from '../lib/backend.fake'
+import { calls, ended, host, question, replace } from '../lib/sample'
+import { panel } from '../lib/text'
+import type { Answered, Question, Screen } from '../lib/types'
+import { ScreenState } from './screen.svelte'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  see('visible')
+  vi.useRealTimers()
+})
+
+const settle = () => vi.advanceTimersByTimeAsync(0)
+const look = () => vi.advanceTimersByTimeAsync(500)
+
+function see(state: DocumentVisibilityState) {
+  Object.defineProperty(document, 'visibilityState', { value: state, configurable: true })
+  document.dispatchEvent(new Event('visibilitychange'))
+}
+
+/** A started state that has shown its question for long enough. */
+async function shown(...waiting: Question[]): Promise<[ScreenState, Fake]> {
+  const backend = host(...waiting)
+  const state = new ScreenState(backend)
+  state.start()
+  await settle()
+  await look()
+  return [state, backend]
+}
+
+describe('answers that come too early do not count', () => {
+  const cases: [string, (state: ScreenState, backend: Fake) => unknown][] = [
+    ['another question comes', (s) => s.act('next')],
+    ['the question ends and the next one comes', (_, b) => replace(b, question('b'))],
+    ['the same question is about more requests', (_, b) => replace(b, question('a', { seen: 'a:2' }), question('b'))],
+    ['the page becomes visible', () => see('visible')],
+    ['the person comes back from Always allow…', async (s) => (s.act('always'), await look(), s.act('back'))],
+    ['the menu asks for it again', async (s, b) => (await s.measured('a', 500), await look(), b.tell('open', 'a'))],
+  ]
+  test.each(cases)('%s', async (_, change) => {
+    const [state, backend] = await shown(question('a'), question('b'))
+    await change(state, backend)
+    await settle()
+    state.act('deny')
+    state.act('once')
+    await vi.advanceTimersByTimeAsync(499)
+    state.act('once')
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    state.act('once')
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([[expect.any(String), expect.any(String), 'allow-once', '']])
+  })
+
+  test('counted from when the host has shown the window', async () => {
+    const backend = host(question('a'))
+    let appear = () => {}
+    backend.ready = () => new Promise((done) => (appear = done))
+    const state = new ScreenState(backend)
+    state.start()
+    await settle()
+    void state.measured('a', 500)
+    await look()
+    appear()
+    await settle()
+    state.act('deny')
+    await vi.advanceTimersByTimeAsync(499)
+    state.act('deny')
+    expect(calls(backend, 'decide')).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    state.act('deny')
+    expect(calls(backend, 'decide')).toEqual([['a', 'a:1', 'deny', '']])
+  })
+
+  test('also where it would save: Always allow… has just opened', async () => {
+    const [state, backend] = await shown(question('a'))
+    state.act('always')
+    state.act('save')
+    expect(state.view).toBe('always')
+    expect(calls(backend, 'decide')).toEqual([])
+    await look()
+    state.act('save')
+    expect(calls(backend, 'decide')).toEqual([['a', 'a:1', 'allow-always', '']])
+  })
+})
+
+describe('what may be done', () => {
+  const cases: [string, Question, string[], unknown[][]][] = [
+    ['deny', question('a'), ['deny'], [['a', 'a:1', 'deny', '']]],
+    ['once', question('a'), ['once'], [['a', 'a:1', 'allow-once', '']]],
+    ['not once where it is not offered', question('a', { allowOnce: false }), ['once'], []],
+    ['not save without having seen what', question('a'), ['save'], []],
+    ['not always where it is not offered', question('a', { always: [] }), ['always', 'save'], []],
+    ['not deny from within Always allow…', question('a'), ['always', 'deny', 'once'], []],
+    ['nothing about one that ended', ended('a'), ['deny', 'once', 'always', 'save'], []],
+  ]
+  test.each(cases)('%s', async (_, q, actions, want) => {
+    const [state, backend] = await shown(q)
+    for (const action of actions) {
+      state.act(action as 'deny')
+      await look()
+    }
+    expect(calls(backend, 'decide')).toEqual(want)
+  })
+
+  test('Always allow… closes when it is no longer offered', async () => {
+    const [state, backend] = await shown(question('a'))
+    state.act('always')
+    replace(backend, question('a', { seen: 'a:2', always: [] }))
+    await look()
+    expect(state.view).toBe('ask')
+    state.act('save')
+    expect(calls(backend, 'decide')).toEqual([])
+  })
+})
+
+describe('one answer', () => {
+  test('a second press while the first is on its way, and after it', async () => {
+    const [state, backend] = await shown(question('a'))
+    let say = (_: Answered) => {}
+    backend.decide = (...args) => {
+      backend.calls.push(['decide', ...args])
+      return new Promise((done) => (say = done))
+    }
+    state.act('deny')
+    state.act('once')
+    state.act('deny')
+    await look()
+    state.act('once')
+    expect(calls(backend, 'decide')).toHaveLength(1)
+    say({ ok: true })
+    await look()
+    // The host still lists it, and is not asked again.
+    expect(state.question).toBeUndefined()
+    state.act('once')
+    replace(backend, question('a'))
+    await look()
+    state.act('once')
+    expect(calls(backend, 'decide')).toHaveLength(1)
+  })
+
+  test('one that fails says why, looks again, and can be repeated', async () => {
+    const [state, backend] = await shown(question('a'))
+    backend.answered = { ok: false, message: 'It was answered elsewhere.' }
+    const looks = vi.spyOn(backend, 'screen')
+    state.act('once')
+    await look()
+    expect(state.message).toBe('It was answered elsewhere.')
+    expect(state.question?.id).toBe('a')
+    expect(looks).toHaveBeenCalledOnce()
+    backend.answered = { ok: true }
+    state.act('once')
+    await settle()
+    expect(state.message).toBe('')
+    expect(calls(backend, 'decide')).toHaveLength(2)
+  })
+
+  test('one that never arrives is no success', async () => {
+    const [state, backend] = await shown(question('a'))
+    backend.decide = () => Promise.reject(new Error('gone'))
+    state.act('once')
+    await look()
+    expect(state.message).toBe(panel.notTaken)
+    expect(state.question?.id).toBe('a')
+  })
+
+  test('what was said of one question is not said of the next', async () => {
+    const [state, backend] = await shown(question('a'), question('b'))
+    backend.answered = { ok: false, message: 'No.' }
+    state.act('once')
+    await look()
+    state.act('next')
+    expect(state.message).toBe('')
+  })
+
+  test('the note goes with a denial only, and stays with its question', async () => {
+    const [state, backend] = await shown(question('a'), question('b'))
+    state.note = 'Not now.'
+    state.act('next')
+    expect(state.note).toBe('')
+    state.note = 'Fine.'
+    await look()
+    state.act('once')
+    await look()
+    expect(state.note).toBe('Not now.')
+    state.act('deny')
+    await settle()
+    expect(calls(backend, 'decide')).toEqual([['b', 'b:1', 'allow-once', ''], ['a', 'a:1', 'deny', 'Not now.']])
+  })
+})
+
+describe('which question is shown', () => {
+  const cases: [string, Question[], string, Question[], string | undefined][] = [
+    ['stays when another comes', [question('a')], 'a', [question('b'), question('a')], 'a'],
+    ['stays when another goes', [question('a'), question('b')], 'b', [question('b')], 'b'],
+    ['goes to the one after it', [question('a'), question('b'), question('c')], 'b', [question('a'), question('c')], 'c'],
+    ['goes to the first after the last', [question('a'), question('b')], 'b', [question('a')], 'a'],
+    ['passes over one that ended', [question('a'), question('b'), question('c')], 'a', [question('c'), ended('b')], 'c'],
+    ['stays when it ends', [question('a'), question('b')], 'a', [question('b'), ended('a')], 'a'],
+    ['shows one that ended when nothing else is left', [question('a'), ended('b')], 'a', [ended('b')], 'b'],
+    ['shows nothing', [question('a')], 'a', [], undefined],
+  ]
+  test.each(cases)('%s', async (_, before, current, after, want) => {
+    const [state, backend] = await shown(...before)
+    while (state.question?.id !== current) state.act('next')
+    replace(backend, ...after)
+    await settle()
+    expect(state.question?.id).toBe(want)
+  })
+
+  test('a live one is shown before one that ended', async () => {
+    const [state] = await shown(ended('a'), question('b'))
+    expect(state.question?.id).toBe('b')
+  })
+
+  test('next and previous go around the live ones', async () => {
+    const [state] = await shown(question('a'), question('b'), question('c'), ended('d'))
+    const seen = []
+    for (const action of ['next', 'next', 'next', 'previous', 'previous'] as const) {
+      state.act(action)
+      seen.push(`${state.question?.id}${state.index}`)
+    }
+    expect(seen).toEqual(['b1', 'c2', 'a0', 'c2', 'b1'])
+    expect(state.live).toHaveLength(3)
+  })
+
+  test('one that ended goes when it is dismissed, and the next live one comes', async () => {
+    const [state, backend] = await shown(question('a'))
+    replace(backend, question('b'), ended('a'))
+    await settle()
+    expect(state.view).toBe('ended')
+    state.act('close') // too early: it was meant for the question
+    await settle()
+    expect(calls(backend, 'dismiss')).toEqual([])
+    await look()
+    state.act('close')
+    await settle()
+    expect(calls(backend, 'dismiss')).toEqual([['a']])
+    expect(state.question?.id).toBe('b')
+  })
+
+  test('the menu goes to a question that the page does not know yet', async () => {
+    const [state, backend] = await shown(question('a'))
+    backend.fixture.screen = { ...backend.fixture.screen, waiting: [question('a'), question('b')] }
+    backend.tell('open', 'b')
+    await settle()
+    expect(state.question?.id).toBe('b')
+  })
+
+  test('a hidden page goes to what came last, so that the window appears', async () => {
+    const [state, backend] = await shown(ended('a'))
+    see('hidden')
+    replace(backend, question('b'), ended('a'))
+    await settle()
+    expect(state.question?.id).toBe('b')
+  })
+})
+
+describe('the screen', () => {
+  /** A host whose screens are given one by one. */
+  function slow(): [Fake, ((...waiting: Question[]) => Promise<void>)[]] {
+    const backend = host()
+    const say: ((...waiting: Question[]) => Promise<void>)[] = []
+    backend.screen = () =>
+      new Promise<Screen>((done) =>
+        say.push(async (...waiting) => {
+          done({ ...backend.fixture.screen, waiting })
+          await settle()
+        }),
+      )
+    return [backend, say]
+  }
+
+  test('is asked for once more when something changes meanwhile, and not more often', async () => {
+    const [backend, say] = slow()
+    const state = new ScreenState(backend)
+    state.start()
+    for (let i = 0; i < 5; i++) backend.tell('screen')
+    expect(say).toHaveLength(1)
+    await say[0]!(question('old'))
+    expect(say).toHaveLength(2)
+    await say[1]!(question('new'))
+    expect(state.question?.id).toBe('new')
+    expect(say).toHaveLength(2)
+    backend.tell('screen')
+    expect(say).toHaveLength(3)
+  })
+
+  test('that was on its way does not bring an answered question back', async () => {
+    const [backend, say] = slow()
+    const state = new ScreenState(backend)
+    state.start()
+    await say[0]!(question('a'))
+    await look()
+    backend.tell('screen')
+    state.act('once')
+    await settle()
+    await say[1]!(question('a'))
+    expect(state.question).toBeUndefined()
+  })
+
+  test('that cannot be had leaves what is there', async () => {
+    const [state, backend] = await shown(question('a'))
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    backend.screen = () => Promise.reject(new Error('gone'))
+    backend.tell('screen')
+    await settle()
+    expect(state.question?.id).toBe('a')
+    expect(log).toHaveBeenCalledOnce()
+  })
+
+  test('keeps the very question where nothing about it changed', async () => {
+    const [state, backend] = await shown(question('a'))
+    const before = state.question
+    replace(backend, question('a'), question('b'))
+    await settle()
+    expect(state.question).toBe(before)
+    replace(backend, question('a', { expires: 5 }))
+    await settle()
+    expect(state.question?.expires).toBe(5)
+  })
+
+  test('is not followed any more after the end', async () => {
+    const backend = host(question('a'))
+    const looks = vi.spyOn(backend, 'screen')
+    new ScreenState(backend).start()()
+    backend.tell('screen')
+    await settle()
+    expect(looks).toHaveBeenCalledOnce()
+  })
+})
+
+test('the host hears of a question, of another height, and of the settings that go', async () => {
+  const [state, backend] = await shown(question('a'), question('b'))
+  await state.measured('a', 500)
+  await state.measured('a', 500)
+  await state.measured('b', 600) // not shown
+  await state.measured('a', 540)
+  expect(calls(backend, 'ready')).toEqual([['a', 500], ['a', 540]])
+  backend.fixture.screen = { ...backend.fixture.screen, settings: true }
+  backend.tell('screen')
+  await settle()
+  expect(calls(backend, 'ready')).toEqual([['a', 500], ['a', 540], ['a', 540]])
+  state.act('next')
+  await state.measured('b', 600)
+  expect(calls(backend, 'ready').at(-1)).toEqual(['b', 600])
+})

@@ -1,0 +1,231 @@
+import type { Backend } from '../lib/backend'
+import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Theme, Word } from '../lib/types'
+import { DenyForm, EntryForm } from './forms.svelte'
+
+/** What became of the last edit. */
+export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
+
+const none: Note = { kind: 'none' }
+
+/** How often times that are told as "2 min ago" are told anew. */
+const clock = 15_000
+
+/** Everything that the settings show, and all they can do. */
+export class SettingsState {
+  agents = $state.raw<AgentRow[]>([])
+  policy = $state.raw<Policy>()
+  host = $state.raw<Host>()
+  preferences = $state.raw<Preferences>()
+  note = $state.raw<Note>(none)
+  canUndo = $state(false)
+  /** Counts edits that were not taken, so that controls go back to what holds. */
+  refused = $state(0)
+  /** The agent whose settings a person asked for in the menu, if any. */
+  asked = $state('')
+  /** A question stands above the settings. */
+  covered = $state(false)
+  form = $state.raw<EntryForm | DenyForm>()
+  /** The entry that was added last. */
+  added = $state('')
+  now = $state(Date.now())
+  #backend: Backend
+  #agentId = ''
+  #ahead = 0 // of the host's clock against ours
+  #turn = 0 // what was asked for in an earlier turn is not shown
+  #edits: Promise<unknown> = Promise.resolve()
+
+  constructor(backend: Backend) {
+    this.#backend = backend
+  }
+
+  /** Loads everything, and keeps it up to date until the answer is called. */
+  start(): () => void {
+    void this.#screen()
+    void this.reload()
+    const ends = [
+      this.#backend.on('policy', () => void this.reload()),
+      this.#backend.on('screen', () => void this.#screen().then(() => this.#loadAgents())),
+    ]
+    const timer = setInterval(() => (this.now = Date.now() + this.#ahead), clock)
+    return () => {
+      clearInterval(timer)
+      ends.forEach((end) => end())
+    }
+  }
+
+  async #screen() {
+    const screen = await this.#backend.screen()
+    this.#ahead = screen.now - Date.now()
+    this.now = screen.now
+    this.covered = screen.waiting.length > 0
+    if (screen.agent && screen.agent !== this.asked) await this.choose(screen.agent)
+    this.asked = screen.agent ?? ''
+  }
+
+  async #loadAgents() {
+    this.agents = await this.#backend.agents()
+  }
+
+  /** Looks again at what holds. */
+  async reload() {
+    try {
+      await this.#loadAgents()
+      this.host = await this.#backend.host()
+      this.#agentId ||= this.#first()
+      if (this.#agentId) await this.#load()
+      this.preferences = await this.#backend.preferences()
+    } catch (error) {
+      this.note = { kind: 'problem', message: String(error) }
+    }
+  }
+
+  /** Who is shown first: who waits, else who asked last, else every agent. */
+  #first(): string {
+    const last = this.host?.lastAgent
+    const row = this.agents.find((a) => a.waiting > 0) ?? this.agents.find((a) => a.agent.id === last) ?? this.agents[0]
+    return row?.agent.id ?? ''
+  }
+
+  async #load() {
+    const turn = ++this.#turn
+    const policy = await this.#backend.policy(this.#agentId)
+    if (turn === this.#turn) this.#show(policy)
+  }
+
+  #show(policy: Policy) {
+    this.policy = policy
+    this.form?.seen(policy)
+  }
+
+  /** Shows another agent. */
+  async choose(agentId: string) {
+    this.#agentId = agentId
+    this.forget()
+    await this.#load()
+  }
+
+  /** Takes away what is said about the last edit. */
+  forget() {
+    this.note = none
+  }
+
+  setMode(mode: Mode) {
+    return this.#edit((id, rev) => this.#backend.setMode(id, rev, mode))
+  }
+
+  setWord(word: Word, value: string) {
+    return this.#edit((id, rev) => this.#backend.setWord(id, rev, word, value))
+  }
+
+  switchEntry(entry: EntryRow, on: boolean) {
+    return this.#edit((id, rev) => this.#backend.switchEntry(id, rev, entry.id, on))
+  }
+
+  removeEntry(entry: EntryRow) {
+    return this.#edit((id, rev) => this.#backend.removeEntry(id, rev, entry.id))
+  }
+
+  removeDeny(rule: DenyRow) {
+    const exact = { ...rule.exact, args: rule.exact.args ?? [] }
+    return this.#edit((id, rev) => this.#backend.removeDeny(id, rev, exact))
+  }
+
+  /**
+   * Edits what is shown. Edits of one person follow each other: the second
+   * one of a quick pair goes with what the first one left.
+   */
+  #edit(send: (agentId: string, rev: string) => Promise<Saved>) {
+    const shown = this.policy
+    if (!shown) return Promise.resolve()
+    return this.#queue(async () => {
+      const now = this.policy?.agent.id === shown.agent.id ? this.policy : shown
+      this.#take(await send(now.agent.id, now.rev))
+    })
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    const next = this.#edits.then(work).catch((error: unknown) => {
+      this.refused++
+      this.note = { kind: 'problem', message: String(error) }
+    })
+    this.#edits = next
+    return next
+  }
+
+  #take(saved: Saved, done: 'saved' | 'undone' = 'saved') {
+    if (saved.policy) {
+      this.canUndo = saved.canUndo
+      if (saved.policy.agent.id === this.#agentId) {
+        this.#turn++
+        this.#show(saved.policy)
+      }
+    }
+    if (!saved.ok) this.refused++
+    this.note = saved.ok ? { kind: done } : saved.conflict ? { kind: 'conflict' } : { kind: 'problem', message: saved.message ?? '' }
+    void this.reload()
+  }
+
+  /** Takes the last edit back, and shows whose settings it was in. */
+  undo() {
+    return this.#queue(async () => {
+      const saved = await this.#backend.undo()
+      if (!saved.policy) this.canUndo = saved.canUndo
+      else if (saved.ok) this.#agentId = saved.policy.agent.id
+      this.#take(saved, 'undone')
+    })
+  }
+
+  add(kind: 'entry' | 'rule') {
+    if (this.policy) this.form = kind === 'entry' ? new EntryForm(this.#backend, this.policy) : new DenyForm(this.#backend, this.policy)
+  }
+
+  change(entry: EntryRow) {
+    if (this.policy && entry.from === 'here') this.form = new EntryForm(this.#backend, this.policy, entry)
+  }
+
+  closeForm() {
+    this.form = undefined
+  }
+
+  /** Saves the open form. What could not be saved stays in it. */
+  saveForm() {
+    const form = this.form
+    if (!form || form.blocked) return Promise.resolve()
+    form.busy = true
+    const before = new Set(this.policy?.allowlist.map((e) => e.id))
+    return this.#queue(async () => {
+      const saved = await form.send().catch((error: unknown): Saved => ({ ok: false, conflict: false, message: String(error), canUndo: this.canUndo }))
+      if (saved.ok && this.form === form) this.form = undefined
+      if (saved.conflict) form.conflict(saved.policy)
+      else form.problem = saved.message ?? ''
+      this.#take(saved)
+      if (saved.ok) this.added = saved.policy?.allowlist.find((e) => !before.has(e.id))?.id ?? ''
+    }).finally(() => (form.busy = false))
+  }
+
+  /** Answers an edit of the file that waits: the one that is shown. */
+  answerEdit(accept: boolean) {
+    const hash = this.host?.heldHash
+    if (!hash) return Promise.resolve()
+    return this.#queue(async () => {
+      if (this.host?.heldHash !== hash) return
+      this.#take(await this.#backend.answerEdit(hash, accept))
+      this.host = await this.#backend.host()
+    })
+  }
+
+  setTheme(theme: Theme) {
+    return this.#prefer({ theme })
+  }
+
+  setAnswerFromTerminal(on: boolean) {
+    return this.#prefer({ answerFromTerminal: on })
+  }
+
+  #prefer(change: Partial<Preferences>) {
+    return this.#queue(async () => {
+      if (this.preferences) this.#take(await this.#backend.setPreferences({ ...this.preferences, ...change }))
+      this.preferences = await this.#backend.preferences()
+    })
+  }
+}

@@ -1,0 +1,264 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte'
+import axe from 'axe-core'
+import { afterEach, expect, test } from 'vitest'
+import agents from '../fixtures/agents.json'
+import broken from '../fixtures/agents-broken.json'
+import held from '../fixtures/agents-held.json'
+import { fake, type Fixture } from '../lib/backend.fake'
+import { settings as text } from '../lib/text'
+import type { EntryRow, Question } from '../lib/types'
+import Settings from './Settings.svelte'
+
+afterEach(cleanup)
+
+/** A fixture in which one agent waits, so that it is the one that is shown. */
+const shows = (id: string, from: unknown = agents) => {
+  const fixture = structuredClone(from) as Fixture
+  for (const row of fixture.agents) row.waiting = row.agent.id === id ? 1 : 0
+  return fixture
+}
+
+async function open(fixture: Fixture = shows('claude-code')) {
+  const backend = fake(fixture)
+  const page = render(Settings, { backend })
+  await screen.findByRole('grid')
+  return { backend, ...page }
+}
+
+const rowOf = (name: string) => screen.getByTitle(name).closest('tr')!
+const dialog = () => screen.findByRole('dialog')
+const clean = async (root: Element) => {
+  const found = await axe.run(root, { rules: { 'color-contrast': { enabled: false } } })
+  expect(found.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])).toEqual([])
+}
+
+test('the page has no violations, and shows what is there and nothing else', async () => {
+  const { container } = await open()
+  await clean(container)
+  const links = screen.getAllByRole('link').map((a) => a.textContent?.trim().replace(/\s+/g, ' '))
+  expect(links).toEqual(['Agents 4', 'Node', 'General'])
+})
+
+test('of 10 000 entries only those near what is seen exist', async () => {
+  const fixture = shows('claude-code')
+  const [one] = fixture.policies['claude-code']!.allowlist
+  fixture.policies['claude-code']!.allowlist = Array.from({ length: 10_000 }, (_, i): EntryRow => ({ ...one!, id: `n${i}`, lastUsed: 20_000 - i, pattern: `/bin/p${i}` }))
+  await open(fixture)
+  const grid = screen.getByRole('grid')
+  expect(grid).toHaveProperty('ariaRowCount', '10001')
+  expect(grid.querySelectorAll('tr').length).toBeLessThan(200)
+  expect(within(grid).getByTitle('/bin/p0').closest('tr')!.getAttribute('aria-rowindex')).toBe('2')
+
+  const pane = grid.parentElement!
+  pane.scrollTop = 9_000 * 32
+  await fireEvent.scroll(pane)
+  expect(grid.querySelectorAll('tr').length).toBeLessThan(200)
+  expect(within(grid).getByTitle('/bin/p9000').closest('tr')!.getAttribute('aria-rowindex')).toBe('9002')
+
+  await fireEvent.input(screen.getByLabelText(text.filter), { target: { value: '/bin/p77' } })
+  expect(grid.getAttribute('aria-rowcount')).toBe('112')
+})
+
+test('rows are chosen, switched, edited and deleted with the keyboard', async () => {
+  const { backend } = await open()
+  const git = rowOf('/opt/homebrew/bin/git')
+  git.focus()
+  await waitFor(() => expect(git.getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(git, { key: 'ArrowDown' })
+  await waitFor(() => expect(document.activeElement).toBe(rowOf('rg')))
+  await fireEvent.keyDown(rowOf('rg'), { key: ' ' })
+  await waitFor(() => expect(backend.calls.at(-1)?.[0]).toBe('switchEntry'))
+  expect(backend.calls.at(-1)?.slice(3)).toEqual(['a2', false])
+  await fireEvent.keyDown(rowOf('rg'), { key: 'Delete' })
+  await waitFor(() => expect(backend.calls.at(-1)?.[0]).toBe('removeEntry'))
+  expect(backend.calls.at(-1)?.[3]).toBe('a2')
+  git.focus()
+  await waitFor(() => expect(git.getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(git, { key: 'Enter' })
+  expect(within(await dialog()).getByLabelText(text.form.pattern)).toHaveProperty('value', '/opt/homebrew/bin/git')
+})
+
+test('the focus goes to the next row when the one that has it is deleted', async () => {
+  const { backend } = await open()
+  const policy = backend.fixture.policies['claude-code']!
+  const rg = rowOf('rg')
+  rg.focus()
+  await waitFor(() => expect(rg.getAttribute('aria-selected')).toBe('true'))
+  backend.saved = { policy: { ...policy, rev: 'rev-2', allowlist: policy.allowlist.filter((e) => e.id !== 'a2') } }
+  backend.fixture.policies['claude-code'] = backend.saved.policy!
+  await fireEvent.keyDown(rg, { key: 'Backspace' })
+  await waitFor(() => expect(document.activeElement).toBe(rowOf('~/bin/**')))
+})
+
+test('a quiet reload leaves the choice, the order and the filter', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('button', { name: text.columns.program }))
+  await fireEvent.input(screen.getByLabelText(text.filter), { target: { value: '/usr' } })
+  const order = () => screen.getAllByRole('row').map((r) => r.querySelector('.middle')?.getAttribute('title')?.split('\n')[0])
+  const before = order()
+  expect(before).toEqual([undefined, '/usr/bin/plutil', '/usr/bin/swift', '/usr/local/bin/npm', '/usr/local/go/bin/go', undefined, '/usr/bin/uname'])
+  await fireEvent.click(rowOf('/usr/local/bin/npm'))
+  const policy = structuredClone(backend.fixture.policies['claude-code']!)
+  for (const e of policy.allowlist) e.lastUsed = agents.screen.now
+  backend.fixture.policies['claude-code'] = policy
+  backend.tell('policy')
+  await waitFor(() => expect(within(rowOf('/usr/local/bin/npm')).getByText('Just now')).toBeTruthy())
+  expect(order()).toEqual(before)
+  expect(rowOf('/usr/local/bin/npm').getAttribute('aria-selected')).toBe('true')
+})
+
+test('rows of every agent are read-only', async () => {
+  const { backend } = await open()
+  const row = rowOf('/usr/bin/uname')
+  expect(within(row).getByRole('checkbox')).toHaveProperty('disabled', true)
+  row.focus()
+  await waitFor(() => expect(row.getAttribute('aria-selected')).toBe('true'))
+  for (const key of ['Delete', ' ', 'Enter']) await fireEvent.keyDown(row, { key })
+  expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+  expect(screen.queryByRole('dialog')).toBeNull()
+  expect(backend.calls).toEqual([])
+})
+
+test('a box that was pressed in vain shows what holds', async () => {
+  const { backend } = await open()
+  backend.saved = { ok: false, message: 'The disk is full.' }
+  const box = () => within(rowOf('rg')).getByRole<HTMLInputElement>('checkbox')
+  await fireEvent.click(box())
+  expect(await screen.findByText('The disk is full.')).toBeTruthy()
+  await waitFor(() => expect(box().checked).toBe(true))
+  backend.saved = {}
+  await fireEvent.click(box())
+  await waitFor(() => expect(backend.calls.filter((c) => c[0] === 'switchEntry').map((c) => c[4])).toEqual([false, false]))
+})
+
+test('a custom mode is shown as what holds, and cannot be pressed', async () => {
+  const { backend } = await open(shows('scratch'))
+  const modes = within(screen.getByRole('radiogroup', { name: text.mode }))
+  const custom = modes.getByRole('radio', { name: 'Custom: full/on-miss' })
+  expect(custom.getAttribute('aria-checked')).toBe('true')
+  expect(custom).toHaveProperty('disabled', true)
+  await fireEvent.click(modes.getByRole('radio', { name: 'Only listed' }))
+  await waitFor(() => expect(backend.calls.at(-1)?.[3]).toBe('only-listed'))
+  // What holds is what the host says: it said nothing new.
+  expect(custom.getAttribute('aria-checked')).toBe('true')
+})
+
+test('arrow keys among the modes choose nothing', async () => {
+  const { backend } = await open()
+  const mode = (name: string) => screen.getAllByRole('radio', { name })[0]!
+  mode('Deny').focus()
+  await fireEvent.keyDown(mode('Deny'), { key: 'ArrowLeft' })
+  await waitFor(() => expect(document.activeElement).toBe(mode('Allow all')))
+  expect(backend.calls).toEqual([])
+})
+
+test('a word that is set here can be left to every agent', async () => {
+  const { backend } = await open()
+  expect(screen.queryByRole('button', { name: text.useDefaultFor('Ask fallback') })).toBeNull()
+  await fireEvent.click(screen.getByRole('button', { name: text.useDefaultFor('Ask') }))
+  await waitFor(() => expect(backend.calls.at(-1)?.slice(0, 5)).toEqual(['setWord', 'claude-code', agents.policies['claude-code'].rev, 'ask', '']))
+})
+
+test('the switcher finds an agent by a part of its name', async () => {
+  await open()
+  await fireEvent.click(screen.getByRole('button', { name: `${text.agent}: claude-code` }))
+  const search = await screen.findByLabelText(text.findAgent)
+  expect(screen.getAllByRole('option').map((o) => o.textContent?.includes('Ask'))).toEqual([false, true, true, false, false])
+  expect(screen.getAllByRole('option')[1]!.textContent).toContain('1 waiting')
+  await fireEvent.input(search, { target: { value: 'BOT' } })
+  await waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(1))
+  await fireEvent.click(screen.getByRole('option'))
+  expect(await screen.findByRole('button', { name: `${text.agent}: release-bot` })).toBeTruthy()
+  expect(screen.getByText('release-bot runs nothing.')).toBeTruthy()
+})
+
+test('a conflict leaves what was typed in the dialog', async () => {
+  const { backend } = await open()
+  await fireEvent.dblClick(rowOf('rg'))
+  const sheet = within(await dialog())
+  await fireEvent.input(sheet.getByLabelText(text.form.note), { target: { value: 'typed' } })
+  backend.saved = { ok: false, conflict: true, policy: { ...backend.fixture.policies['claude-code']!, rev: 'rev-2' } }
+  await fireEvent.click(sheet.getByRole('button', { name: text.form.save }))
+  expect(await sheet.findByText(text.conflictForm)).toBeTruthy()
+  expect(sheet.getByLabelText(text.form.note)).toHaveProperty('value', 'typed')
+})
+
+test('what is typed survives a question', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('button', { name: text.add }))
+  await fireEvent.input(within(await dialog()).getByLabelText(text.form.pattern), { target: { value: '/half/typ' } })
+  backend.fixture.screen = { ...backend.fixture.screen, waiting: [{} as Question] }
+  backend.tell('screen')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  backend.fixture.screen = { ...backend.fixture.screen, waiting: [] }
+  backend.tell('screen')
+  expect(within(await dialog()).getByLabelText(text.form.pattern)).toHaveProperty('value', '/half/typ')
+})
+
+test('nothing is saved without a pattern, or with one that cannot be used', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('button', { name: text.add }))
+  const sheet = within(await dialog())
+  const save = sheet.getByRole('button', { name: text.form.save })
+  expect(save).toHaveProperty('disabled', true)
+  backend.fixture.preview = { count: 0, programs: [], more: false, problem: 'The pattern ends with a slash.' }
+  await fireEvent.input(sheet.getByLabelText(text.form.pattern), { target: { value: '/bin/' } })
+  expect(await sheet.findByText('The pattern ends with a slash.')).toBeTruthy()
+  expect(save).toHaveProperty('disabled', true)
+  backend.fixture.preview = { count: 61, programs: ['/bin/a'], more: false, warning: 'broad' }
+  await fireEvent.input(sheet.getByLabelText(text.form.pattern), { target: { value: '/bin/*' } })
+  expect(await sheet.findByText('Too broad: matches 61 programs, and any that is put there later.')).toBeTruthy()
+  expect(save).toHaveProperty('disabled', false)
+  await clean(document.querySelector('[role="dialog"]')!)
+})
+
+test('undo comes after an edit, and its key is left to text fields', async () => {
+  const { backend } = await open()
+  expect(screen.queryByRole('button', { name: text.undo })).toBeNull()
+  rowOf('rg').focus()
+  await waitFor(() => expect(rowOf('rg').getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(rowOf('rg'), { key: 'Delete' })
+  await screen.findByRole('button', { name: text.undo })
+  expect(screen.getByText(text.saved)).toBeTruthy()
+  const undos = () => backend.calls.filter((c) => c[0] === 'undo').length
+  await fireEvent.keyDown(screen.getByLabelText(text.filter), { key: 'z', metaKey: true })
+  expect(undos()).toBe(0)
+  await fireEvent.keyDown(document.body, { key: 'z', ctrlKey: true })
+  await waitFor(() => expect(undos()).toBe(1))
+})
+
+test('an edit of the file stands above every page, and keeping comes first', async () => {
+  const { backend } = await open(shows('codex', held))
+  await fireEvent.click(screen.getByRole('link', { name: text.pages.node }))
+  const banner = within(await screen.findByRole('region', { name: text.held }))
+  expect(banner.getAllByRole('button').map((b) => b.textContent)).toEqual([text.keep, text.take])
+  for (const change of held.host.held) expect(banner.getByText(change)).toBeTruthy()
+  await fireEvent.click(banner.getByRole('button', { name: text.keep }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['answerEdit', '5f1d', false]))
+})
+
+test('a policy file that cannot be used is said, with why', async () => {
+  await open(shows('codex', broken))
+  expect((await screen.findByRole('alert')).textContent).toContain(broken.host.broken)
+  expect(screen.getByText(text.foot.broken)).toBeTruthy()
+})
+
+test('text of the host is text', async () => {
+  const fixture = shows('claude-code')
+  const evil = '<img src=x onerror=alert(1)>'
+  fixture.policies['claude-code']!.agent.name = evil
+  fixture.policies['claude-code']!.allowlist[0]!.pattern = evil
+  fixture.policies['claude-code']!.denylist[0]!.reason = evil
+  const { container } = await open(fixture)
+  expect(container.querySelector('img')).toBeNull()
+  expect(container.textContent).toContain(evil)
+})
+
+test('the switch of the terminal shows what holds, and is sent with the theme', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('link', { name: text.pages.general }))
+  const terminal = screen.getByRole<HTMLInputElement>('switch', { name: text.general.terminal })
+  expect(terminal.checked).toBe(false)
+  await fireEvent.click(terminal)
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true }]))
+})
