@@ -6,49 +6,80 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 FUZZTIME ?= 60s
 
-.PHONY: help setup build run demo test check bench fuzz clean
+comma    := ,
+TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)webkit2_41)
+
+.PHONY: help setup bindings page build run demo test unit page-test desktop-test screenshots check bench fuzz clean
 
 help:
-	@echo "make run     set up, build and start the host in this terminal"
-	@echo "make test    set up and run every test"
-	@echo "make demo    a tour on real programs, without questions to you"
-	@echo "make check   formatting, vet, modules, the tour"
-	@echo "make bench   speed and size, as ratios measured side by side"
-	@echo "make fuzz    longer fuzzing (FUZZTIME=$(FUZZTIME) each)"
-	@echo "make build   build/bin/countersign"
-	@echo "make setup   install what is missing"
-	@echo "make clean   remove what was built"
+	@echo "make run          set up, build and start the app"
+	@echo "make test         set up, build and run every test"
+	@echo "make demo         a tour of the host on real programs, without questions to you"
+	@echo "make build        build/bin/Countersign (the app) and build/bin/countersign (command line)"
+	@echo "make screenshots  every view of the page, as pictures in build/gallery"
+	@echo "make check        formatting, vet, modules, the tour"
+	@echo "make bench        speed and size, as ratios measured side by side"
+	@echo "make fuzz         longer fuzzing (FUZZTIME=$(FUZZTIME) each)"
+	@echo "make setup        install what is missing"
+	@echo "make clean        remove what was built"
 
 setup:
 	@sh build/setup.sh
 
-build:
+# What the page may call, written by Wails from the Go side.
+bindings:
+	@tsoutputtype=interfaces CGO_ENABLED=0 $(GO) run -tags bindings ./app >/dev/null
+
+page: bindings
+	cd frontend && npm run --silent build -- --logLevel warn
+
+build: page
 	@mkdir -p $(BIN)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
+	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/Countersign ./app
 
 run: setup build
-	$(BIN)/countersign host run
+	$(BIN)/Countersign
 
-demo: build
+demo:
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
 	$(GO) run ./build/demo $(BIN)/countersign
 
+test: setup build unit page-test desktop-test
+
 # -race needs a C compiler, which setup looks for.
-test: setup
-	$(GO) test -race -count=1 -timeout 20m ./...
+unit:
+	COUNTERSIGN_TEST=all $(GO) test -race -count=1 -timeout 20m ./...
+
+page-test: bindings
+	cd frontend && npm run --silent check && npm run --silent test
+	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs --check
+
+# The production program in a real window, on a display and bus of its own.
+desktop-test:
+	@if [ "$$(uname -s)" = Linux ]; then \
+		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
+			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
+	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
+
+screenshots: setup bindings
+	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs ../build/gallery
 
 check: setup
 	sh build/check.sh
 	$(MAKE) demo
 
 bench: build
-	$(GO) run ./build/bench $(BIN)/countersign
+	$(GO) run ./build/bench $(BIN)/countersign $(BIN)/Countersign
 
 fuzz:
-	@for p in $$($(GO) list ./backend/...); do \
+	@for p in $$($(GO) list ./backend/... ./app/...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 		done; \
 	done
 
 clean:
-	rm -rf $(BIN)
+	rm -rf $(BIN) build/gallery frontend/dist-gallery frontend/wailsjs
+	find frontend/dist -mindepth 1 ! -name .gitkeep -delete

@@ -4,7 +4,7 @@
 set -eu
 fail=0
 
-unformatted=$(gofmt -l backend build)
+unformatted=$(gofmt -l app backend build frontend/*.go)
 if [ -n "$unformatted" ]; then
 	echo "not formatted: $unformatted" >&2
 	fail=1

@@ -16,6 +16,16 @@ if ! GOTOOLCHAIN=local go list ./backend/paths >/dev/null 2>&1; then
 	exit 1
 fi
 
+# Node 20.19 is what Vite needs.
+if ! have node || ! node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)'; then
+	echo "Node.js 20.19 or newer is missing: install it with npm from your package manager, then try again." >&2
+	exit 1
+fi
+if ! have npm; then
+	echo "npm is missing: install it beside Node.js, then try again." >&2
+	exit 1
+fi
+
 # The race detector needs a C compiler; the tests of the plan runner compare
 # with bash and dash.
 have cc || have gcc || have clang || need="$need gcc libc6-dev"
@@ -24,8 +34,25 @@ have bash || need="$need bash"
 if [ "$(uname -s)" = Linux ]; then
 	have dash || need="$need dash"
 	have ps || need="$need procps"
+	# The window, and what it is tested with.
+	have pkg-config || need="$need pkg-config"
+	pkg-config --exists gtk+-3.0 2>/dev/null || need="$need libgtk-3-dev"
+	pkg-config --exists webkit2gtk-4.1 2>/dev/null || need="$need libwebkit2gtk-4.1-dev"
+	have Xvfb || need="$need xvfb"
+	have xauth || need="$need xauth"
+	have dbus-run-session || need="$need dbus"
+	[ -e /usr/share/dbus-1/services/org.a11y.Bus.service ] || need="$need at-spi2-core"
+	have chromium || have chromium-browser || have google-chrome || need="$need chromium"
 fi
-[ -n "$need" ] || exit 0
+packages() {
+	# What is installed is what the lock file says, or it is installed anew.
+	[ frontend/node_modules/.package-lock.json -nt frontend/package-lock.json ] ||
+		(cd frontend && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json)
+}
+if [ -z "$need" ]; then
+	packages
+	exit 0
+fi
 
 if [ "$(uname -s)" = Darwin ]; then
 	echo "Missing:$need. Type: xcode-select --install" >&2
@@ -44,3 +71,4 @@ else
 	echo "Missing:$need. Type: sudo sh -c '$install'" >&2
 	exit 1
 fi
+packages

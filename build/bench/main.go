@@ -1,4 +1,4 @@
-// Command bench measures speed and size of the headless host and prints a
+// Command bench measures speed and size of the host and the app and prints a
 // table beside the goals. Ratios are measured side by side in interleaved
 // rounds, because machines are noisy; it judges nothing and never fails for
 // being slow.
@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,11 +30,17 @@ const (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench COUNTERSIGN")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: bench COMMAND-LINE APP")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	err := error(nil)
+	if os.Args[1] == "--window" { // on a display of its own: see window
+		err = window(os.Args[2])
+	} else {
+		err = errors.Join(run(os.Args[1]), window(os.Args[2]))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
