@@ -33,6 +33,7 @@ type app struct {
 	window   window
 	bar      *menubar.Bar
 	open     bool   // the settings
+	coming   bool   // they are open, and not yet on the page
 	agent    string // whose settings a person asked for
 	visible  bool
 	quitting bool
@@ -180,6 +181,8 @@ func (a *app) looked(id string) bool {
 	return a.current == id && time.Since(a.since) >= guard
 }
 
+// openSettings has the page show the settings. The window comes to the front
+// when they are on it, or a little later if the page does not say so.
 func (a *app) openSettings() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,9 +190,26 @@ func (a *app) openSettings() {
 	if a.window == nil {
 		return // they open with it
 	}
-	a.visible = true
-	a.window.Show(a.settingsSize(), a.current != "")
 	a.window.Tell(eventScreen)
+	if a.visible {
+		a.window.Show(a.settingsSize(), a.current != "")
+		return
+	}
+	a.coming = true
+	time.AfterFunc(pageTime, a.settingsReady)
+}
+
+// pageTime is how long the page may take to show the settings.
+const pageTime = time.Second
+
+// settingsReady is called when the settings are on the page.
+func (a *app) settingsReady() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open && a.coming {
+		a.coming, a.visible = false, true
+		a.window.Show(a.settingsSize(), a.current != "")
+	}
 }
 
 // openAgent opens the settings of one agent.
@@ -198,17 +218,6 @@ func (a *app) openAgent(id string) {
 	a.agent = id
 	a.mu.Unlock()
 	a.openSettings()
-}
-
-// closeSettings closes the settings; a question that waits stays.
-func (a *app) closeSettings() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.open, a.agent = false, ""
-	if a.current == "" {
-		a.give()
-	}
-	a.window.Tell(eventScreen)
 }
 
 // keepOpen is asked when the window is to be closed. A click on its close

@@ -188,10 +188,21 @@ func TestWindow(t *testing.T) {
 		defer a.window.mu.Unlock()
 		return visible && s == settingsSize && !a.window.top
 	})
-	a.settings.Close()
-	if visible, _, _ := a.window.is(); visible {
+	a.keepOpen()
+	if visible, _, _ := a.window.is(); visible || a.approvals.Screen().Settings {
 		t.Error("closed settings are shown")
 	}
+	a.openSettings()
+	if visible, _, _ := a.window.is(); visible {
+		t.Error("they are shown before they are on the page")
+	}
+	a.settings.Ready()
+	if visible, s, _ := a.window.is(); !visible || s != settingsSize {
+		t.Errorf("the settings: visible %v, %v", visible, s)
+	}
+	a.keepOpen()
+	a.openSettings()
+	a.eventually("they come without the page, too", func() bool { visible, _, _ := a.window.is(); return visible })
 	a.quit()
 	if a.keepOpen() {
 		t.Error("it does not end when it is told to")

@@ -78,8 +78,8 @@ func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Approvals": {"Decide", "Dismiss", "Ready", "Screen"},
 		"Settings": {
-			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Close", "Host", "Policy", "Preferences",
-			"Preview", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Undo",
+			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",
+			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Undo",
 		},
 	}
 	for _, bound := range []any{&Approvals{}, &Settings{}} {

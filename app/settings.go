@@ -289,5 +289,5 @@ func (s *Settings) SetPreferences(p shown.Preferences) Saved {
 	return Saved{OK: true}
 }
 
-// Close closes the settings.
-func (s *Settings) Close() { s.app.closeSettings() }
+// Ready says that the settings are on the page. The window is shown then.
+func (s *Settings) Ready() { s.app.settingsReady() }

@@ -200,6 +200,7 @@ func TestFirstRun(t *testing.T) {
 			if s := a.approvals.Screen(); !s.FirstRun || !s.Settings {
 				t.Fatalf("%+v", s)
 			}
+			a.settings.Ready()
 			if _, s, _ := a.window.is(); s != firstRunSize {
 				t.Errorf("its window is %v", s)
 			}
@@ -314,7 +315,7 @@ func TestMenuModes(t *testing.T) {
 		{"", shown.ModeDeny, false},
 		{"stop:nothing", shown.ModeDeny, false},
 	} {
-		a.settings.Close()
+		a.keepOpen()
 		a.press(step.press)
 		s := a.approvals.Screen()
 		if got := mode(); menuIsOpen && got != step.want || s.Settings != step.wantsOpen {

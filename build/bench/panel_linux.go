@@ -69,7 +69,8 @@ func panels(app string, watcher *apptest.Watcher, tree *apptest.Tree) error {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	}()
-	if _, err := watcher.Item(patience); err != nil {
+	item, err := watcher.Item(patience)
+	if err != nil {
 		return err
 	}
 	row("P10", "app: start to a status item", fmt.Sprint(time.Since(began).Round(time.Millisecond)), "≤ 200ms")
@@ -91,10 +92,19 @@ func panels(app string, watcher *apptest.Watcher, tree *apptest.Tree) error {
 			took = append(took, one)
 		}
 	}
+	began = time.Now()
+	if err := item.Press("Settings…"); err != nil {
+		return err
+	}
+	if _, err := tree.Wait(apptest.AnyRole, "Ask when needed", patience); err != nil {
+		return err
+	}
+	opened := time.Since(began)
 	slices.Sort(took)
 	p95 := took[len(took)*95/100]
 	row("P10", "app: a request's frame to the button in the accessible tree", fmt.Sprint(p95.Round(time.Millisecond)), "≤ 100ms (p95)")
-	row("", "     the same, at the median", fmt.Sprint(took[len(took)/2].Round(time.Millisecond)), "")
+	row("", "the same, at the median", fmt.Sprint(took[len(took)/2].Round(time.Millisecond)), "")
+	row("", "app: a click on Settings… to the settings in the tree", fmt.Sprint(opened.Round(time.Millisecond)), "≤ 200ms")
 	return nil
 }
 

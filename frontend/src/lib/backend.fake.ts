@@ -74,7 +74,7 @@ export function fake(given: Fixture): Fake {
     answerEdit: save('answerEdit'),
     preferences: () => Promise.resolve(fixture.preferences),
     setPreferences: save('setPreferences'),
-    closeSettings: note(() => undefined, 'closeSettings'),
+    settingsReady: () => Promise.resolve(),
 
     on(event, f) {
       const set = listeners.get(event) ?? new Set()

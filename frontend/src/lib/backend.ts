@@ -36,7 +36,8 @@ export interface Backend {
   answerEdit(hash: string, accept: boolean): Promise<Saved>
   preferences(): Promise<Preferences>
   setPreferences(p: Preferences): Promise<Saved>
-  closeSettings(): Promise<void>
+  /** The settings, or the first run, are on the page; the window may be shown. */
+  settingsReady(): Promise<void>
 
   /** Calls f at each event until the function that it returns is called. */
   on(event: HostEvent, f: (id: string) => void): () => void

@@ -30,7 +30,7 @@ export const wails: Backend = {
   answerEdit: settings.AnswerEdit,
   preferences: settings.Preferences,
   setPreferences: settings.SetPreferences,
-  closeSettings: settings.Close,
+  settingsReady: settings.Ready,
 
   on: (event, f) => EventsOn(event, (id?: string) => f(id ?? '')),
 }

@@ -1,3 +1,4 @@
+import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import type { Example, StartingPoint, Tool } from '../lib/types'
 
@@ -22,6 +23,8 @@ export class FirstRunState {
     } catch (error) {
       this.problem = String(error)
     }
+    await tick()
+    await this.#backend.settingsReady()
   }
 
   /** Takes what is chosen. The host opens the settings then. */

@@ -1,3 +1,4 @@
+import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Theme, Word } from '../lib/types'
 import { DenyForm, EntryForm } from './forms.svelte'
@@ -41,7 +42,7 @@ export class SettingsState {
   /** Loads everything, and keeps it up to date until the answer is called. */
   start(): () => void {
     void this.#screen()
-    void this.reload()
+    void this.reload().then(tick).then(() => this.#backend.settingsReady())
     const ends = [
       this.#backend.on('policy', () => void this.reload()),
       this.#backend.on('screen', () => void this.#screen().then(() => this.#loadAgents())),
