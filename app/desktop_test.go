@@ -9,6 +9,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -281,6 +282,41 @@ func TestWindowSaysThatTheCallerHungUp(t *testing.T) {
 	d.outcome(done)
 	d.shows("main stopped waiting")
 	d.eventually("nothing can be allowed", func() bool { _, there := d.tree.Find(apptest.Button, "Allow"); return !there })
+}
+
+// The command line beside the app may deny, which takes the question away
+// from the window, and may not allow.
+func TestWindowWithdraws(t *testing.T) {
+	d := newDesk(t, askMe)
+	done := d.ask(t.Context(), "touch", filepath.Join(d.home, "proof"))
+	d.wait(apptest.Button, "Allow once")
+	var waiting []struct{ ID string }
+	out, err := d.operate("--json", "approvals", "pending")
+	if err != nil || json.Unmarshal(out, &waiting) != nil || len(waiting) != 1 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := d.operate("approvals", "approve", waiting[0].ID); err == nil || !strings.Contains(string(out), "the app is running") {
+		t.Errorf("a yes from the command line: %v\n%s", err, out)
+	}
+	if out, err := d.operate("policy", "set", "security", "full"); err == nil || !strings.Contains(string(out), "the app is running") {
+		t.Errorf("a loosening from the command line: %v\n%s", err, out)
+	}
+	if out, err := d.operate("approvals", "deny", waiting[0].ID); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if o := d.outcome(done); o.code != 126 {
+		t.Errorf("%+v", o)
+	}
+	d.eventually("the question is gone", func() bool { _, there := d.tree.Find(apptest.Button, "Allow once"); return !there })
+}
+
+// operate runs the command line as the person does, in a session that asks
+// for nothing.
+func (d *desk) operate(args ...string) ([]byte, error) {
+	cmd := exec.Command(bin(d.t, "countersign"), append([]string{"--state-dir", d.state}, args...)...)
+	cmd.Env = d.env()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.CombinedOutput()
 }
 
 // Nobody can attach to the page, even when the variables for that are set.
