@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"os/user"
 	"path/filepath"
 	"syscall"
 
@@ -90,7 +89,7 @@ func run(args []string) error {
 
 // start starts the host, whose questions come to the window.
 func (a *app) start() error {
-	name, shell := person()
+	name, shell := host.Person()
 	h, err := host.Start(host.Options{
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
@@ -139,15 +138,4 @@ func programs() []string {
 		return nil
 	}
 	return []string{at}
-}
-
-// person returns the name and the login shell of who runs this.
-func person() (name, shell string) {
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if shell = os.Getenv("SHELL"); shell == "" {
-		shell = "/bin/sh"
-	}
-	return name, shell
 }

@@ -26,7 +26,7 @@ type Question struct {
 	// Theirs tells that the caller runs the command itself.
 	Theirs bool `json:"theirs,omitempty"`
 	// Claims is what the caller says about policy, such as "security=full".
-	Claims []string `json:"claims,omitempty"`
+	Claims []string `json:"claims"`
 	// Count is how many identical requests one answer is for.
 	Count int `json:"count"`
 	// Asked and Expires are unix milliseconds.
@@ -146,7 +146,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 		ID: p.ID, Seen: Seen(p), Agent: NewAgent(p.AgentID, in.Names[p.AgentID]),
 		Session: display.Escape(p.SessionKey), Node: display.Escape(in.Node),
 		Peer: display.Escape(p.Peer.Exe), PeerPID: p.Peer.PID,
-		Theirs: p.Who == approval.Theirs, Claims: claims(p.Claim),
+		Theirs: p.Who == approval.Theirs, Claims: escaped(p.Claim.Said()),
 		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
 		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
@@ -195,19 +195,6 @@ func ended(p approval.Prompt) *Ended {
 		return nil
 	}
 	return &Ended{p.GoneBecause, p.GoneAt}
-}
-
-func claims(c approval.Claim) []string {
-	var said []string
-	for _, s := range []struct{ name, value string }{
-		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
-		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
-	} {
-		if s.value != "" {
-			said = append(said, s.name+"="+display.Escape(s.value))
-		}
-	}
-	return said
 }
 
 func runs(p approval.Prompt, in Person) []Run {

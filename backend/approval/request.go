@@ -52,6 +52,21 @@ type Claim struct {
 	ResolvedPath string   `json:"resolvedPath,omitempty"`
 }
 
+// Said returns what is claimed, each as "name=value". The values are the
+// caller's, unescaped.
+func (c Claim) Said() []string {
+	var said []string
+	for _, s := range []struct{ name, value string }{
+		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
+		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
+	} {
+		if s.value != "" {
+			said = append(said, s.name+"="+s.value)
+		}
+	}
+	return said
+}
+
 // Peer is the process at the other end of the socket, read once from the
 // kernel when it connected.
 type Peer struct {

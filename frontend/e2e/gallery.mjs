@@ -51,7 +51,7 @@ async function look(context, view, theme, scale) {
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
   // The clock of the fixtures: what is told in minutes stays true.
   await page.clock.setFixedTime(new Date('2026-03-21T14:02:41Z'))
-  await page.goto(`${site.url}/gallery.html?fixture=${view.fixture}&theme=${theme}`)
+  await page.goto(`${site.url}/index.html?fixture=${view.fixture}&theme=${theme}`)
   await page.getByRole(panel || view.fixture === 'panel-over-settings' ? 'alertdialog' : 'main').first().waitFor({ timeout: 10_000 })
   if (view.press?.length) await page.waitForTimeout(600) // what comes sooner than half a second does not count
   for (const name of view.press ?? []) await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()

@@ -1,4 +1,4 @@
-// The page with a fixture instead of a host: gallery.html?fixture=NAME&theme=dark.
+// The page with a fixture instead of a host: index.html?fixture=NAME&theme=dark.
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { fake, type Fixture } from './lib/backend.fake'

@@ -42,7 +42,7 @@ func (c *hostRunCommand) Run(p *program) error {
 	if err := detach(); err != nil {
 		return fmt.Errorf("cannot let go of the terminal: %w", err)
 	}
-	name, shell := person()
+	name, shell := host.Person()
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: logLevel(c.Ask)}))
 	h, err := host.Start(host.Options{
 		State: p.state, Home: p.home, User: name, Shell: shell, Environ: os.Environ(),

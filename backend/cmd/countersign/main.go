@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"os/user"
 	"slices"
 	"syscall"
 
@@ -136,15 +135,4 @@ type versionCommand struct{}
 
 func (versionCommand) Run(p *program) error {
 	return p.print(map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "countersign", version) })
-}
-
-// person returns the name and the login shell of who runs this.
-func person() (name, shell string) {
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if shell = os.Getenv("SHELL"); shell == "" {
-		shell = "/bin/sh"
-	}
-	return name, shell
 }

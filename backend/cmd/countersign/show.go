@@ -37,7 +37,7 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	if p.Who == approval.Theirs {
 		fmt.Fprintln(w, "  The caller runs this itself, not Countersign.")
 	}
-	if said := claims(p.Claim); said != "" {
+	if said := strings.Join(p.Claim.Said(), " "); said != "" {
 		fmt.Fprintf(w, "  says the caller: %s\n", esc(said))
 	}
 	ends := time.UnixMilli(p.Expires)
@@ -86,19 +86,6 @@ func envLine(e approval.EnvChange) string {
 		line += " (was " + display.Escape(e.Old) + ")"
 	}
 	return line
-}
-
-func claims(c approval.Claim) string {
-	var said []string
-	for _, s := range []struct{ name, value string }{
-		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
-		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
-	} {
-		if s.value != "" {
-			said = append(said, s.name+"="+s.value)
-		}
-	}
-	return strings.Join(said, " ")
 }
 
 // choiceKeys lists what can be typed. Deny is what an empty line means.
