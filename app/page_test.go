@@ -265,10 +265,10 @@ func TestPage(t *testing.T) {
 			q := a.question()
 			script := startScript(t, step.name, at)
 			if step.name == "elsewhere" {
-				a.eventually("the page shows it", func() bool { visible, _, _ := a.window.is(); return visible })
+				script.seen(a)
 				a.approvals.Decide(q.ID, q.Seen, "deny", "")
 			}
-			script(t)
+			script.wait(t)
 			answer := a.answer(answers)
 			told := ""
 			if answer.Refused != nil {
@@ -284,16 +284,16 @@ func TestPage(t *testing.T) {
 		a.agent(ctx, "main", "touch", "x")
 		a.question()
 		script := startScript(t, "hang up", at)
-		a.eventually("the page shows it", func() bool { visible, _, _ := a.window.is(); return visible })
+		script.seen(a)
 		hangUp()
-		script(t)
+		script.wait(t)
 		a.eventually("it is dismissed", func() bool { return len(a.host.Waiting()) == 0 })
 	})
 	t.Run("settings", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
 		a.openSettings()
-		startScript(t, "settings", at)(t)
+		startScript(t, "settings", at).wait(t)
 		d := a.file()
 		if d.Agents["*"] == nil || len(d.Agents["*"].Allowlist) != 1 || d.Agents["*"].Allowlist[0].Pattern != "/usr/bin/uname" {
 			t.Errorf("saved: %+v", d.Agents["*"])
@@ -302,7 +302,7 @@ func TestPage(t *testing.T) {
 	t.Run("first run", func(t *testing.T) {
 		a := newTestApp(t, "")
 		_, at := servePage(t, a)
-		startScript(t, "first run", at)(t)
+		startScript(t, "first run", at).wait(t)
 		if d := a.file(); d.Defaults.Security != "allowlist" || d.Defaults.Ask != "on-miss" {
 			t.Errorf("%+v", d.Defaults)
 		}
@@ -333,7 +333,7 @@ func remembered(t *testing.T, a *testApp, told string) {
 	}
 	_, at := servePage(t, a)
 	a.openSettings()
-	startScript(t, "take back", at)(t)
+	startScript(t, "take back", at).wait(t)
 	if list := a.file().Agents["main"].Allowlist; len(list) != 0 {
 		t.Errorf("left: %+v", list)
 	}
@@ -350,23 +350,54 @@ func ran(want bool) func(*testing.T, *testApp, string) {
 	}
 }
 
-// startScript starts one step of the browser and returns what waits for it.
-func startScript(t *testing.T, step, at string) (wait func(*testing.T)) {
+// script is one step of the browser.
+type script struct {
+	cmd *exec.Cmd
+	out lockedBuffer
+}
+
+func startScript(t *testing.T, step, at string) *script {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", "page.mjs", step, at)
-	cmd.Dir = filepath.Join("..", "frontend", "e2e")
-	cmd.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
+	s := &script{cmd: exec.CommandContext(t.Context(), "node", "page.mjs", step, at)}
+	s.cmd.Dir = filepath.Join("..", "frontend", "e2e")
+	s.cmd.WaitDelay = 5 * time.Second
+	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.out
+	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return func(t *testing.T) {
-		t.Helper()
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("%v\n%s", err, out.String())
-		}
+	return s
+}
+
+// wait waits for the end of the step.
+func (s *script) wait(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
 	}
+}
+
+// seen waits until the browser has seen the panel.
+func (s *script) seen(a *testApp) {
+	a.t.Helper()
+	a.eventually("the browser sees the panel", func() bool { return strings.HasPrefix(s.out.String(), "seen\n") })
+}
+
+// lockedBuffer is written by a process while a test reads it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 // The adapter is a door as well: only the facades, for its own page alone.

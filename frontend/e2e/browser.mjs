@@ -10,13 +10,19 @@ const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-br
 export async function browser(options = {}) {
   const executablePath = places.find((p) => p && existsSync(p))
   if (!executablePath) throw new Error('no Chromium was found: install one, or name it in CHROMIUM')
-  const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    headless: true,
-    ...options,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync', '--font-render-hinting=none'],
-  })
-  return { context, close: () => context.close().finally(() => rmSync(profile, { recursive: true, force: true })) }
+  // A browser that dies while it starts says nothing about the page: it gets two more chances.
+  for (let chances = 2; ; chances--) {
+    const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
+    const remove = () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    try {
+      const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, ...options, args })
+      return { context, close: () => context.close().finally(remove) }
+    } catch (error) {
+      remove()
+      if (chances === 0) throw error
+    }
+  }
 }
+
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-dev-shm-usage', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync', '--font-render-hinting=none']

@@ -105,10 +105,12 @@ const steps = {
   },
   async elsewhere() {
     await panel().waitFor()
+    console.log('seen')
     await gone()
   },
   async 'hang up'() {
     await panel().waitFor()
+    console.log('seen')
     await page.getByText('main stopped waiting').waitFor()
     assert.equal(await button(/^Allow/).count(), 0)
     await guard()
