@@ -82,7 +82,7 @@ func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
 			j.ask(approval.ReasonApprovalRequired, "its shell has options that are not run from a plan")
 		}
 	default:
-		j.plan.Text = Format(req.Command)
+		j.plan.Text = Quote(req.Command)
 		j.argv(req.Command)
 	}
 	j.cap()
@@ -108,8 +108,18 @@ type seen struct {
 	err  error
 }
 
+// everyAgent stands for all agents in the policy file. Who called itself so
+// would be remembered for all of them.
+const everyAgent = "*"
+
 // invalid says why a request means nothing, or "".
 func invalid(req *approval.Request) string {
+	if len(req.AgentID) > maxName || len(req.SessionKey) > maxName {
+		return "the agent's or the session's name is too long"
+	}
+	if req.AgentID == everyAgent {
+		return "an agent cannot be called " + everyAgent + ", which stands for all of them"
+	}
 	if len(req.Command) == 0 {
 		if strings.TrimSpace(req.Text) == "" {
 			return "command required"
@@ -121,9 +131,6 @@ func invalid(req *approval.Request) string {
 	}
 	if req.Command[0] != strings.TrimSpace(req.Command[0]) {
 		return "executable has surrounding whitespace"
-	}
-	if len(req.AgentID) > maxName || len(req.SessionKey) > maxName {
-		return "the agent's or the session's name is too long"
 	}
 	for _, word := range req.Command {
 		if strings.Contains(word, "\x00") {

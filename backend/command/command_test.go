@@ -450,6 +450,19 @@ func TestKindsAndEffects(t *testing.T) {
 	}
 }
 
+// The name for all agents is nobody's: what it was allowed would hold for all.
+func TestInvalidAgent(t *testing.T) {
+	for _, r := range []approval.Request{{Command: []string{"ls"}}, {Text: "ls"}} {
+		r.Cwd = "/home/ann/p"
+		for agent, bad := range map[string]bool{"": false, "main": false, "*": true, "**": false, strings.Repeat("a", 2000): true} {
+			r.AgentID = agent
+			if got := machine().Analyze(&r).Invalid; (got != "") != bad {
+				t.Errorf("agent %.10q: %q", agent, got)
+			}
+		}
+	}
+}
+
 func TestInvalid(t *testing.T) {
 	tests := []struct {
 		argv, raw, want string

@@ -21,27 +21,44 @@ func Line(s string) string { return Escape(Redact(s)) }
 // count as such. Combining marks and emoji stay. Escaping twice changes
 // nothing.
 func Escape(s string) string {
-	clean := func(r rune) bool { return r != utf8.RuneError && !hidden(r) }
-	start := strings.IndexFunc(s, func(r rune) bool { return !clean(r) })
+	before := rune(0)
+	start := strings.IndexFunc(s, func(r rune) bool {
+		bad := r == utf8.RuneError || Hides(before, r)
+		before = r
+		return bad
+	})
 	if start < 0 {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	b.WriteString(s[:start])
+	before, _ = utf8.DecodeLastRuneInString(s[:start])
 	for i := start; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x{%02X}`, s[i])
-		case hidden(r):
+		case Hides(before, r):
 			fmt.Fprintf(&b, `\u{%X}`, r)
 		default:
 			b.WriteString(s[i : i+n])
 		}
+		before = r
 		i += n
 	}
 	return b.String()
+}
+
+// Hides reports whether a character cannot be seen where it stands, or moves
+// others. before is the one before it, 0 for none: what chooses between text
+// and emoji is seen on a symbol only.
+func Hides(before, r rune) bool {
+	if r == 0xFE0E || r == 0xFE0F {
+		symbol := before >= utf8.RuneSelf && !unicode.IsLetter(before) && !unicode.IsMark(before) && !unicode.IsSpace(before) && !hidden(before)
+		return !symbol && !strings.ContainsRune("0123456789#*", before)
+	}
+	return hidden(r)
 }
 
 // hidden reports whether a character is escaped: controls, formats such as
@@ -52,10 +69,8 @@ func hidden(r rune) bool {
 		return r < ' ' || r == 0x7f
 	}
 	switch r {
-	case 0x2800: // Braille without dots
+	case 0x2800, 0x1D159: // Braille without dots, a note without a head
 		return true
-	case 0xFE0E, 0xFE0F: // choose between text and emoji
-		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

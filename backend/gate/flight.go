@@ -36,7 +36,7 @@ type flight struct {
 
 // begin judges a request for the first time and writes its row.
 func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *approval.Denial) {
-	req.ID = g.NewID()
+	req.ID, req.AgentID = g.NewID(), store.AgentID(req.AgentID)
 	if req.Arrived.IsZero() {
 		req.Arrived = g.Now()
 	}

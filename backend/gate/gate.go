@@ -181,6 +181,7 @@ func (g *Gate) Explain(ctx context.Context, req approval.Request) (approval.Plan
 	if err != nil {
 		return approval.Plan{}, approval.Judgement{}, err
 	}
+	req.AgentID = store.AgentID(req.AgentID)
 	f := &flight{Gate: g, req: req, machine: m}
 	f.judge(false)
 	return f.plan, f.judgement, nil

@@ -20,7 +20,7 @@ const byFallback = "askFallback"
 // they are stored; words are kept one by one only where there is none.
 func (f *flight) describe() {
 	f.row.Command = display.Redact(f.plan.Text)
-	if f.row.Command == f.plan.Text && redactedArgv(f.plan.Argv) == command.Format(f.plan.Argv) {
+	if f.row.Command == f.plan.Text && redactedArgv(f.plan.Argv) == command.Quote(f.plan.Argv) {
 		f.row.Argv = f.plan.Argv
 	}
 	f.row.Cwd = f.plan.Cwd.Path
@@ -38,7 +38,7 @@ func (f *flight) describe() {
 	}
 }
 
-func redactedArgv(argv []string) string { return display.Redact(command.Format(argv)) }
+func redactedArgv(argv []string) string { return display.Redact(command.Quote(argv)) }
 
 // close writes the end of a request and tells of it.
 func (f *flight) close(state history.State, result approval.Result) {
