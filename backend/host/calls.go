@@ -40,6 +40,7 @@ var methods = map[string]method{
 	"running.list":   runningList,
 	"running.stop":   runningStop,
 	"status":         status,
+	"window.open":    windowOpen,
 }
 
 // decode reads the parameters of a call strictly: a field that nobody knows
@@ -208,7 +209,10 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 }
 
 func policyReject(h *Host, _ context.Context, _ ipc.Call) (any, error) {
-	return struct{}{}, h.store.Reject()
+	if h.panelOnly() { // what was accepted before may be looser than what holds now
+		return nil, errPanel
+	}
+	return struct{}{}, h.store.Reject("")
 }
 
 func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
@@ -281,6 +285,14 @@ func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, e
 	}
 	h.gate.Recheck()
 	return map[string]string{"hash": snap.Hash}, nil
+}
+
+func windowOpen(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	if h.opt.OpenWindow == nil {
+		return nil, errors.New("this host has no window")
+	}
+	h.opt.OpenWindow()
+	return struct{}{}, nil
 }
 
 func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {

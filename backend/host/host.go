@@ -61,9 +61,12 @@ type Options struct {
 	PolicyChanged func()
 	// Event is told of everything that happens to runs, unless it is nil. It
 	// must not block.
-	Event   func(approval.Event)
-	Version string
-	Log     *slog.Logger
+	Event func(approval.Event)
+	// OpenWindow shows the window to a person who looks for it, unless it is
+	// nil. It must not block.
+	OpenWindow func()
+	Version    string
+	Log        *slog.Logger
 }
 
 // Host is a running exec host.

@@ -44,8 +44,9 @@ func (h *Host) Update(edit func(*store.Document) error) (store.Snapshot, error) 
 // one with this hash.
 func (h *Host) AcceptEdit(hash string) error { return h.store.Accept(hash) }
 
-// RejectEdit puts the accepted policy back in the place of one that waits.
-func (h *Host) RejectEdit() error { return h.store.Reject() }
+// RejectEdit puts the accepted policy back in the place of an edit that waits,
+// if it is still the one with this hash.
+func (h *Host) RejectEdit(hash string) error { return h.store.Reject(hash) }
 
 // Status tells how the host is.
 func (h *Host) Status() Status { return h.status() }

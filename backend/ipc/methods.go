@@ -30,4 +30,5 @@ var methods = map[string]credential{
 	"leases.end":     byKey,
 	"pause":          byKey,
 	"stop":           byKey,
+	"window.open":    byKey,
 }

@@ -28,6 +28,9 @@ var (
 const (
 	PerAgent = 20
 	Total    = 1000
+	// Bytes bounds the text of all of them together: more would choke whoever
+	// shows them, and nobody reads it.
+	Bytes = 2 << 20
 	// stays is how long a question is still shown after its caller has gone
 	// or its time ran out.
 	stays = 10 * time.Minute
@@ -85,7 +88,7 @@ func (b *Book) put(p approval.Prompt, key string, answer chan approval.Answer) (
 	}
 	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.key == key })
 	if i < 0 {
-		if err := b.room(p.AgentID); err != nil {
+		if err := b.room(p); err != nil {
 			return nil, err
 		}
 		i = len(b.questions)
@@ -105,25 +108,35 @@ func (b *Book) put(p approval.Prompt, key string, answer chan approval.Answer) (
 
 // room refuses a further question of an agent that has too many, and drops
 // the oldest one that nobody waits for where the book is full.
-func (b *Book) room(agentID string) error {
-	mine := 0
+func (b *Book) room(p approval.Prompt) error {
+	mine, bytes := 0, size(p)
 	for _, q := range b.questions {
-		if q.prompt.AgentID == agentID && len(q.waiters) > 0 {
+		bytes += size(q.prompt)
+		if q.prompt.AgentID == p.AgentID && len(q.waiters) > 0 {
 			mine++
 		}
 	}
 	if mine >= PerAgent {
 		return ErrTooMany
 	}
-	if len(b.questions) < Total {
-		return nil
+	for len(b.questions) >= Total || bytes > Bytes {
+		i := slices.IndexFunc(b.questions, func(q *question) bool { return len(q.waiters) == 0 })
+		if i < 0 {
+			return ErrTooMany
+		}
+		bytes -= size(b.questions[i].prompt)
+		b.remove(b.questions[i])
 	}
-	i := slices.IndexFunc(b.questions, func(q *question) bool { return len(q.waiters) == 0 })
-	if i < 0 {
-		return ErrTooMany
-	}
-	b.remove(b.questions[i])
 	return nil
+}
+
+// size is how much of a question is text of the caller's, in bytes.
+func size(p approval.Prompt) int {
+	n := len(p.Plan.Text) + len(p.AgentID) + len(p.SessionKey)
+	for _, e := range p.Env {
+		n += len(e.Name) + len(e.Value)
+	}
+	return n
 }
 
 // leave takes a waiter out that waits no longer, unless its answer came

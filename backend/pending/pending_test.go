@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -274,5 +275,31 @@ func TestRace(t *testing.T) {
 		if !p.CallerGone {
 			t.Errorf("left open: %+v", p)
 		}
+	}
+}
+
+// The texts of all questions together are bounded. What nobody waits for any
+// more makes room.
+func TestBytes(t *testing.T) {
+	b := pending.New()
+	long := func(id string) approval.Prompt {
+		p := question(id, "agent "+id)
+		p.Plan.Text = strings.Repeat("x", pending.Bytes/2-1000)
+		return p
+	}
+	ctx, hangUp := context.WithCancel(context.Background())
+	asked(t, b, ctx, long("1"), "1", later())
+	asked(t, b, context.Background(), long("2"), "2", later())
+	if _, err := b.Ask(context.Background(), long("3"), "3", later()); !errors.Is(err, pending.ErrTooMany) {
+		t.Errorf("a third one: %v", err)
+	}
+	asked(t, b, context.Background(), question("4", "a"), "4", later())
+	hangUp()
+	for list := b.List(); !list[len(list)-1].CallerGone; list = b.List() {
+		time.Sleep(time.Millisecond)
+	}
+	asked(t, b, context.Background(), long("3"), "3", later())
+	if list := b.List(); len(list) != 3 || list[0].ID != "2" || list[2].ID != "3" {
+		t.Errorf("%d questions wait", len(list))
 	}
 }

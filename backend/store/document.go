@@ -13,6 +13,15 @@ import (
 // Every names the agent whose settings hold for all agents.
 const Every = "*"
 
+// AgentID is the name under which the policy file knows an agent: what older
+// versions called "default" is "main".
+func AgentID(id string) string {
+	if id == legacyAgent {
+		return mainAgent
+	}
+	return id
+}
+
 // Document is the content of exec-approvals.json. Keys that we do not know
 // are in the Extra maps and are written back as they were. What a field means
 // and which values it may have is in the table of product.md.

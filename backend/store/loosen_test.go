@@ -178,7 +178,7 @@ func testOutsideEdit(t *testing.T, running bool, old, new string, held bool) {
 	if err := s.Accept("another"); err != ErrChanged {
 		t.Errorf("accept of another version: %v", err)
 	}
-	if err := s.Reject(); err != nil {
+	if err := s.Reject(""); err != nil {
 		t.Fatal(err)
 	}
 	if snap := s.Snapshot(); snap.Held != nil || snap.Hash != hashOf([]byte(old)) || read(t, file(dir)) != old {
@@ -288,7 +288,7 @@ func TestUnreadableBackup(t *testing.T) {
 	if snap := s.Snapshot(); snap.Held == nil || snap.Policy("a").Security != approval.SecurityDeny {
 		t.Fatalf("%+v", snap.Policy("a"))
 	}
-	if err := s.Reject(); err != nil {
+	if err := s.Reject(""); err != nil {
 		t.Fatal(err)
 	}
 	d := parse(t, read(t, file(dir)))

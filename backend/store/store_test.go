@@ -164,7 +164,7 @@ func checkBroken(t *testing.T, s *Store, why string) {
 	if err := s.Consume("i"); err == nil {
 		t.Error("a lease of a broken file was used")
 	}
-	if err := s.Reject(); err == nil {
+	if err := s.Reject(""); err == nil {
 		t.Error("nothing waits, and it was rejected")
 	}
 }

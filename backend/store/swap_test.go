@@ -268,13 +268,13 @@ func TestRejectOfAnotherVersion(t *testing.T) {
 	write(t, dir, list(`{"id": "i", "pattern": "/*"}`))
 	eventually(t, "held", func() bool { return s.Snapshot().Held != nil })
 	s.around(func() { writeByRename(t, dir, next) }, nil)
-	if err := s.Reject(); err != ErrChanged {
+	if err := s.Reject(""); err != ErrChanged {
 		t.Errorf("reject: %v", err)
 	}
 	if held := s.Snapshot().Held; held == nil || held.Hash != hashOf([]byte(next)) || read(t, file(dir)) != next {
 		t.Errorf("%+v", s.Snapshot())
 	}
-	if err := s.Reject(); err != nil || s.Snapshot().Held != nil {
+	if err := s.Reject(""); err != nil || s.Snapshot().Held != nil {
 		t.Errorf("reject again: %v", err)
 	}
 }

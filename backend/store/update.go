@@ -162,9 +162,12 @@ func (s *Store) Accept(hash string) error {
 }
 
 // Reject writes the accepted version back, over the version that waits and no
-// other.
-func (s *Store) Reject() error {
+// other. A hash that is not empty must be that of the version that waits.
+func (s *Store) Reject(hash string) error {
 	return s.settle(func(held *Held) (err error) {
+		if hash != "" && held.Hash != hash {
+			return ErrChanged
+		}
 		v := s.accepted
 		if v.text == nil { // nothing was accepted yet
 			s.fillSocket(v.doc)
