@@ -9,7 +9,10 @@ FUZZTIME ?= 60s
 comma    := ,
 TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)webkit2_41)
 
-.PHONY: help setup bindings page build run demo test unit page-test desktop-test screenshots check bench fuzz clean
+# The steps are in order; each tool uses all cores by itself.
+.NOTPARALLEL:
+
+.PHONY: help setup bindings page cli build run demo test unit page-test desktop-test screenshots check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -33,17 +36,17 @@ bindings:
 page: bindings
 	cd frontend && npm run --silent build -- --logLevel warn
 
-build: page
+cli:
 	@mkdir -p $(BIN)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
+
+build: page cli
 	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/Countersign ./app
 
 run: setup build
 	$(BIN)/Countersign
 
-demo:
-	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
+demo: cli
 	$(GO) run ./build/demo $(BIN)/countersign
 
 test: setup build unit page-test desktop-test
@@ -60,7 +63,7 @@ page-test: bindings
 desktop-test:
 	@if [ "$$(uname -s)" = Linux ]; then \
 		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
-			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
+			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem|StartedTwice|DeadPageComesBack|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
 	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
 
 screenshots: setup bindings
@@ -81,5 +84,6 @@ fuzz:
 	done
 
 clean:
-	rm -rf $(BIN) build/gallery frontend/dist-gallery frontend/wailsjs
+	rm -rf $(BIN) frontend/dist-gallery frontend/wailsjs
+	find build/gallery -name '*.png' ! -name 'panel-light@2x.png' ! -name 'agents-dark@2x.png' -delete
 	find frontend/dist -mindepth 1 ! -name .gitkeep -delete

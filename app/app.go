@@ -34,15 +34,22 @@ type app struct {
 	bar      *menubar.Bar
 	open     bool   // the settings
 	coming   bool   // they are open, and not yet on the page
-	agent    string // whose settings a person asked for
+	agent    string // whose settings a person asked for last
+	turn     int    // how often somebody did
 	visible  bool
 	quitting bool
-	// current is the question that the page shows, and since when it does.
+	anew     bool // after quitting
+	// current is the question that the page shows, and since when the window
+	// has been as it is with it.
 	current string
 	since   time.Time
 	// raised are the questions that brought the window to the front; each does
 	// so once.
 	raised map[string]bool
+	// held is the edit from outside that the settings show, and since when.
+	held      string
+	heldSince time.Time
+	dead      *time.Timer // runs while a question waits for the page
 }
 
 func newApp(state paths.State, home string) *app {
@@ -92,6 +99,7 @@ func (a *app) close() {
 	a.work.Wait()
 	a.mu.Lock()
 	bar := a.bar
+	a.expectPage(false)
 	a.mu.Unlock()
 	if bar != nil {
 		bar.Close()
@@ -103,21 +111,22 @@ func (a *app) close() {
 func (a *app) watch(ctx context.Context) {
 	var cursor uint64
 	for ctx.Err() == nil {
-		var list []approval.Prompt
-		cursor, list = a.host.Watch(ctx, cursor)
-		a.questionsChanged(list)
+		cursor, _ = a.host.Watch(ctx, cursor)
+		a.questionsChanged()
 	}
 }
 
 // questionsChanged tells the page, and gives the window back when nothing is
 // left to show.
-func (a *app) questionsChanged(list []approval.Prompt) {
+func (a *app) questionsChanged() {
 	a.menuChanged()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	keep := false
+	list := a.host.Waiting() // as it is now: the page may be ahead of the watch
+	keep, unseen := false, false
 	for _, p := range list {
 		keep = keep || !p.CallerGone || a.raised[p.ID]
+		unseen = unseen || !p.CallerGone && !a.raised[p.ID]
 	}
 	for id := range a.raised {
 		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) {
@@ -127,6 +136,7 @@ func (a *app) questionsChanged(list []approval.Prompt) {
 	if a.window == nil {
 		return
 	}
+	a.expectPage(unseen && len(a.raised) == 0)
 	if !keep {
 		a.current = ""
 		a.give()
@@ -140,7 +150,7 @@ func (a *app) give() {
 	switch {
 	case !a.visible:
 	case a.open:
-		a.window.Show(a.settingsSize(), false)
+		a.window.Front(false)
 	default:
 		a.visible = false
 		a.window.Hide()
@@ -150,35 +160,73 @@ func (a *app) give() {
 // ready is called when the page has a question on it, which is when the
 // window may be seen.
 func (a *app) ready(id string, height int) {
-	live := slices.ContainsFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.ID == id && !p.CallerGone })
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.expectPage(false)
+	if a.window == nil {
+		return
+	}
+	live := slices.ContainsFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.ID == id && !p.CallerGone })
 	if a.current != id {
 		a.current, a.since = id, time.Now()
 	}
-	s := panelSize(height)
-	if a.open {
-		s = a.settingsSize()
-	}
+	raise := live && !a.raised[id]
 	switch {
-	case a.window == nil:
-	case live && !a.raised[id]:
-		a.raised[id], a.since, a.visible = true, time.Now(), true
-		a.window.Show(s, true)
+	case raise && a.open && a.visible:
+		a.window.Front(true)
+	case raise:
+		a.window.Show(a.sizeWith(height), true)
 	case a.visible && !a.open:
-		a.window.Resize(s)
+		a.window.Resize(panelSize(height))
+	default:
+		return
+	}
+	a.since = time.Now()
+	if raise {
+		a.raised[id], a.visible = true, true
 	}
 }
 
-// guard is how long after a question appears no yes to it counts: the key or
-// the click was meant for something else (design, keyboard).
+func (a *app) sizeWith(height int) size {
+	if a.open {
+		return a.settingsSize()
+	}
+	return panelSize(height)
+}
+
+// guard is how long nothing counts after it appeared under a person's hand:
+// the key or the click was meant for something else (design, keyboard).
 const guard = 500 * time.Millisecond
 
-// looked reports whether the page has shown a question for long enough.
+// looked reports whether a question has been in sight for long enough.
 func (a *app) looked(id string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.current == id && time.Since(a.since) >= guard
+	return a.visible && a.current == id && time.Since(a.since) >= guard
+}
+
+// edits reports whether the settings are in sight and nothing covers them,
+// which is when what comes from them is a person's word.
+func (a *app) edits() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open && a.visible && a.current == ""
+}
+
+// showsHeld notes that the settings show an edit from outside, and sawHeld
+// reports whether they did for long enough.
+func (a *app) showsHeld(hash string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.held != hash {
+		a.held, a.heldSince = hash, time.Now()
+	}
+}
+
+func (a *app) sawHeld(hash string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.held == hash && time.Since(a.heldSince) >= guard
 }
 
 // openSettings has the page show the settings. The window comes to the front
@@ -192,6 +240,7 @@ func (a *app) openSettings() {
 	}
 	a.window.Tell(eventScreen)
 	if a.visible {
+		a.since = time.Now() // buttons move
 		a.window.Show(a.settingsSize(), a.current != "")
 		return
 	}
@@ -207,7 +256,7 @@ func (a *app) settingsReady() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open && a.coming {
-		a.coming, a.visible = false, true
+		a.coming, a.visible, a.since = false, true, time.Now()
 		a.window.Show(a.settingsSize(), a.current != "")
 	}
 }
@@ -216,6 +265,7 @@ func (a *app) settingsReady() {
 func (a *app) openAgent(id string) {
 	a.mu.Lock()
 	a.agent = id
+	a.turn++
 	a.mu.Unlock()
 	a.openSettings()
 }
@@ -228,7 +278,7 @@ func (a *app) keepOpen() bool {
 	if a.quitting {
 		return false
 	}
-	a.open, a.agent, a.visible = false, "", false
+	a.open, a.coming, a.agent, a.visible = false, false, "", false
 	a.window.Hide()
 	a.window.Tell(eventScreen)
 	return true
@@ -265,45 +315,11 @@ func (a *app) settingsSize() size {
 // policyChanged is called by the host.
 func (a *app) policyChanged() {
 	a.menuChanged()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.window != nil {
-		a.window.Tell(eventPolicy)
-	}
+	a.tell(eventPolicy)
 }
 
 // runChanged is called by the host.
 func (a *app) runChanged(approval.Event) { a.menuChanged() }
-
-// screen is what the page shows now.
-func (a *app) screen() shown.Screen {
-	in := a.names()
-	s := shown.Screen{Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(), FirstRun: firstRunDue(a.host.Policy())}
-	a.mu.Lock()
-	s.Settings, s.Agent = a.open, a.agent
-	raised := func(id string) bool { return a.raised[id] }
-	for _, p := range a.host.Waiting() {
-		if !p.CallerGone || raised(p.ID) {
-			s.Waiting = append(s.Waiting, shown.NewQuestion(p, in))
-		}
-	}
-	a.mu.Unlock()
-	return s
-}
-
-// names adds what the policy file calls the agents.
-func (a *app) names() shown.Person {
-	in := a.person
-	in.Names = map[string]string{}
-	if doc := a.host.Policy().Document; doc != nil {
-		for id, agent := range doc.Agents {
-			if agent.DisplayName != "" {
-				in.Names[id] = agent.DisplayName
-			}
-		}
-	}
-	return in
-}
 
 // tell sends an event to the page, if there is one.
 func (a *app) tell(event string) {
@@ -312,4 +328,38 @@ func (a *app) tell(event string) {
 	if a.window != nil {
 		a.window.Tell(event)
 	}
+}
+
+// screen is what the page shows now. Only the question that it wants, or else
+// the first one, is whole: others may be many and long.
+func (a *app) screen(want string) shown.Screen {
+	a.mu.Lock()
+	s := shown.Screen{
+		Settings: a.open, Agent: a.agent, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
+	}
+	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
+	a.mu.Unlock()
+	s.FirstRun = firstRunDue(a.host.Policy())
+	in := a.names()
+	whole := max(0, slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == want }))
+	for i, p := range list {
+		if i == whole {
+			s.Waiting = append(s.Waiting, shown.NewQuestion(p, in))
+		} else {
+			s.Waiting = append(s.Waiting, shown.NewPlace(p, in))
+		}
+	}
+	return s
+}
+
+// names adds what the policy file says about showing the agents.
+func (a *app) names() shown.Person {
+	in := a.person
+	in.Agents = map[string]shown.Named{}
+	if doc := a.host.Policy().Document; doc != nil {
+		for id, agent := range doc.Agents {
+			in.Agents[id] = shown.Named{Name: agent.DisplayName, Color: agent.Color}
+		}
+	}
+	return in
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -17,8 +19,9 @@ type Answered struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Screen returns what is to be shown now.
-func (a *Approvals) Screen() shown.Screen { return a.app.screen() }
+// Screen returns what is to be shown now. Of the questions only the wanted one
+// is whole, or the first if that is not there.
+func (a *Approvals) Screen(want string) shown.Screen { return a.app.screen(want) }
 
 // Ready says that a question is on the page, and how many points of height it
 // would like to have. The window is shown then, and not before.
@@ -37,10 +40,15 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	if d.UnmarshalText([]byte(decision)) != nil {
 		return Answered{Message: unknown}
 	}
+	waiting := a.app.host.Waiting()
+	i := slices.IndexFunc(waiting, func(p approval.Prompt) bool { return p.ID == id })
+	if i < 0 {
+		return Answered{Message: sentence(pending.ErrUnknown)}
+	}
 	if d != approval.DecisionDeny && !a.app.looked(id) {
 		return Answered{Message: tooEarly}
 	}
-	digest, count := shown.Unseen(seen)
+	digest, count := a.app.names().Unseen(seen, waiting[i])
 	err := a.app.host.Answer(id, pending.Shown{Digest: digest, Count: count}, approval.Answer{
 		Decision: d, By: "panel", Note: shorten(note),
 	})

@@ -4,13 +4,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 func TestAnswers(t *testing.T) {
@@ -51,7 +56,7 @@ func TestBadAnswers(t *testing.T) {
 	proof := filepath.Join(a.person.Home, "proof")
 	answers := a.agent(t.Context(), "", "touch", proof) // without a name: never always
 	q := a.question()
-	other := q.Seen[:len(q.Seen)-1] + "7"
+	other := strings.Replace(q.Seen, ":1:", ":7:", 1)
 
 	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK || got.Message != tooEarly {
 		t.Errorf("before the page showed it: %+v", got)
@@ -74,14 +79,29 @@ func TestBadAnswers(t *testing.T) {
 		{"an answer that was not offered", q.ID, q.Seen, "allow-always"},
 		{"another question", q.ID, "0" + q.Seen[1:], "allow-once"},
 		{"no question", q.ID, "", "allow-once"},
-		{"a digest alone", q.ID, strings.TrimSuffix(q.Seen, ":1"), "allow-once"},
-		{"fewer requests", q.ID, strings.TrimSuffix(q.Seen, ":1") + ":0", "allow-once"},
-		{"a number that is none", q.ID, strings.TrimSuffix(q.Seen, ":1") + ":x", "allow-once"},
+		{"a digest alone", q.ID, q.Seen[:64], "allow-once"},
+		{"fewer requests", q.ID, strings.Replace(q.Seen, ":1:", ":0:", 1), "allow-once"},
+		{"a number that is none", q.ID, strings.Replace(q.Seen, ":1:", ":x:", 1), "allow-once"},
+		{"another name of the agent", q.ID, q.Seen[:len(q.Seen)-1] + "z", "allow-once"},
 	}
 	for _, test := range tests {
 		if got := a.approvals.Decide(test.id, test.seen, test.decision, ""); got.OK || got.Message == "" {
 			t.Errorf("%s: %+v", test.name, got)
 		}
+	}
+	a.keepOpen()
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK || got.Message != tooEarly {
+		t.Errorf("while the window is hidden: %+v", got)
+	}
+	a.show(q.ID)
+	a.approvals.Ready(q.ID, 500)
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK || got.Message != tooEarly {
+		t.Errorf("right after the window came back: %+v", got)
+	}
+	a.look(q.ID)
+	a.openSettings()
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK || got.Message != tooEarly {
+		t.Errorf("right after the buttons moved: %+v", got)
 	}
 	if _, err := os.Stat(proof); err == nil {
 		t.Fatal("it ran")
@@ -109,7 +129,7 @@ func TestCallerHangsUp(t *testing.T) {
 	hangUp()
 	a.answer(answers)
 	a.eventually("the question has ended", func() bool {
-		list := a.approvals.Screen().Waiting
+		list := a.approvals.Screen("").Waiting
 		return len(list) == 1 && list[0].Ended != nil && list[0].Ended.Reason == approval.ReasonApprovalCancelled
 	})
 	if visible, _, _ := a.window.is(); !visible {
@@ -130,16 +150,16 @@ func TestDismiss(t *testing.T) {
 	q := a.question()
 	a.look(q.ID)
 	a.approvals.Dismiss(q.ID)
-	if len(a.approvals.Screen().Waiting) != 1 {
+	if len(a.approvals.Screen("").Waiting) != 1 {
 		t.Fatal("a question that somebody waits for was dismissed")
 	}
 	hangUp()
 	a.answer(answers)
-	a.eventually("it has ended", func() bool { l := a.approvals.Screen().Waiting; return len(l) == 1 && l[0].Ended != nil })
+	a.eventually("it has ended", func() bool { l := a.approvals.Screen("").Waiting; return len(l) == 1 && l[0].Ended != nil })
 	a.approvals.Dismiss(q.ID)
 	a.eventually("the window is given back", func() bool {
 		visible, _, _ := a.window.is()
-		return !visible && len(a.approvals.Screen().Waiting) == 0
+		return !visible && len(a.approvals.Screen("").Waiting) == 0
 	})
 }
 
@@ -176,9 +196,10 @@ func TestWindow(t *testing.T) {
 		t.Error("the menu does not bring it back")
 	}
 	a.openSettings()
-	if _, s, _ := a.window.is(); s != settingsSize || !a.approvals.Screen().Settings {
+	if _, s, _ := a.window.is(); s != settingsSize || !a.approvals.Screen("").Settings {
 		t.Errorf("the settings are %v", s)
 	}
+	a.window.Resize(size{1400, 900}) // by hand
 	a.look(q.ID)
 	a.approvals.Decide(q.ID, q.Seen, "deny", "")
 	a.answer(answers)
@@ -186,10 +207,10 @@ func TestWindow(t *testing.T) {
 		visible, s, _ := a.window.is()
 		a.window.mu.Lock()
 		defer a.window.mu.Unlock()
-		return visible && s == settingsSize && !a.window.top
+		return visible && s == size{1400, 900} && !a.window.top
 	})
 	a.keepOpen()
-	if visible, _, _ := a.window.is(); visible || a.approvals.Screen().Settings {
+	if visible, _, _ := a.window.is(); visible || a.approvals.Screen("").Settings {
 		t.Error("closed settings are shown")
 	}
 	a.openSettings()
@@ -207,4 +228,114 @@ func TestWindow(t *testing.T) {
 	if a.keepOpen() {
 		t.Error("it does not end when it is told to")
 	}
+}
+
+// Many long questions are not all sent each time, and what is sent of the
+// others is short.
+func TestManyQuestions(t *testing.T) {
+	a := newTestApp(t, askMe)
+	for i := range 15 {
+		a.agent(t.Context(), "main", "echo", strings.Repeat("x ", 20_000), strconv.Itoa(i))
+	}
+	a.eventually("all wait", func() bool { return len(a.host.Waiting()) == 15 })
+	last := a.host.Waiting()[14].ID
+	s := a.approvals.Screen(last)
+	text, err := json.Marshal(s)
+	if err != nil || len(text) > 4_000_000 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	for i, q := range s.Waiting {
+		if q.Partial == (q.ID == last) || q.ID == "" || q.Agent.ID != "main" || q.Partial && (q.Seen != "" || len(q.Command.Lines) > 0) {
+			t.Errorf("%d: %.300v", i, q)
+		}
+	}
+	// All of it together is bounded, whoever asks.
+	var answers []<-chan ipc.ExecAnswer
+	for i := range 40 {
+		answers = append(answers, a.agent(t.Context(), "agent"+strconv.Itoa(i), "echo", strings.Repeat("y ", 30_000), strconv.Itoa(i)))
+	}
+	a.eventually("some are refused", func() bool {
+		for _, one := range answers {
+			select {
+			case answer := <-one:
+				if answer.Refused == nil || answer.Refused.Reason != approval.ReasonRateLimited {
+					t.Errorf("%.300v", answer)
+				}
+				return true
+			default:
+			}
+		}
+		return false
+	})
+}
+
+// A page that shows nothing is replaced, with the whole app.
+func TestDeadPage(t *testing.T) {
+	a := newTestApp(t, askMe)
+	a.agent(t.Context(), "main", "touch", "x")
+	q := a.question()
+	a.eventually("the page is expected", func() bool { a.app.mu.Lock(); defer a.app.mu.Unlock(); return a.dead != nil })
+	a.approvals.Ready(q.ID, 500)
+	a.app.mu.Lock()
+	waits := a.dead != nil
+	a.app.mu.Unlock()
+	if waits {
+		t.Error("it is expected after it came")
+	}
+	t.Setenv(startedAgain, strconv.FormatInt(time.Now().Unix(), 10))
+	a.pageIsDead()
+	if a.anew || a.window.quit {
+		t.Error("it starts anew twice in a minute")
+	}
+	t.Setenv(startedAgain, "1")
+	a.pageIsDead()
+	if !a.anew || !a.window.quit {
+		t.Error("it does not start anew")
+	}
+}
+
+// Nobody is remembered for others: who calls itself by the name for all
+// agents is refused, and the old name of "main" is "main".
+func TestAgentNames(t *testing.T) {
+	a := newTestApp(t, askMe)
+	star := a.answer(a.agent(t.Context(), "*", "touch", "x"))
+	if star.Refused == nil || star.Refused.Code != approval.CodeInvalid {
+		t.Errorf("%+v", star)
+	}
+	answers := a.agent(t.Context(), "default", tool(a.person.Home)...)
+	q := a.question()
+	if q.Agent.Name != "main" {
+		t.Errorf("the question names %q", q.Agent.Name)
+	}
+	a.look(q.ID)
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-always", ""); !got.OK {
+		t.Fatal(got.Message)
+	}
+	a.answer(answers)
+	if d := a.file(); len(d.Agents) != 1 || len(d.Agents["main"].Allowlist) != 1 {
+		t.Errorf("%+v", d.Agents)
+	}
+}
+
+// The name of who asks belongs to what was shown: with another one, a yes
+// does not count.
+func TestRenamedAgent(t *testing.T) {
+	a := newTestApp(t, askMe)
+	answers := a.agent(t.Context(), "evil", "touch", filepath.Join(a.person.Home, "proof"))
+	q := a.question()
+	a.look(q.ID)
+	if _, err := a.host.Update(func(d *store.Document) error { d.Agent("evil").DisplayName = "main"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK {
+		t.Error("a yes to evil counted for main")
+	}
+	now := a.question()
+	if now.Seen == q.Seen || now.Agent.Full == "" {
+		t.Errorf("%+v", now.Agent)
+	}
+	if got := a.approvals.Decide(q.ID, now.Seen, "allow-once", ""); !got.OK {
+		t.Error(got.Message)
+	}
+	a.answer(answers)
 }

@@ -339,7 +339,11 @@ func TestWindowHasNoInspector(t *testing.T) {
 			t.Errorf("an inspector listens at %s", at)
 		}
 	}
-	for _, pid := range below(t, d.app.Process.Pid) {
+	processes := below(t, d.app.Process.Pid)
+	if len(processes) < 2 {
+		t.Errorf("only %d processes below the app: where is the page?", len(processes))
+	}
+	for _, pid := range processes {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err == nil && bytes.Contains(env, []byte("WEBKIT_INSPECTOR")) {
 			t.Errorf("process %d still has the variable", pid)
@@ -410,6 +414,50 @@ func TestStatusItem(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("it does not quit")
 	}
+}
+
+// Somebody who starts it again looks for its window.
+func TestStartedTwice(t *testing.T) {
+	d := newDesk(t, askMe)
+	d.eventually("its settings open", func() bool {
+		cmd := exec.Command(bin(t, "Countersign"), "--state-dir", d.state)
+		cmd.Env = d.env()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := cmd.CombinedOutput()
+		return err == nil && strings.Contains(string(out), "its settings are open")
+	})
+	d.shows("What may run at all")
+}
+
+// A page whose process dies is not the end: the app comes back with another.
+func TestDeadPageComesBack(t *testing.T) {
+	d := newDesk(t, askMe)
+	first := d.ask(t.Context(), "touch", filepath.Join(d.home, "one"))
+	d.wait(apptest.Button, "Deny")
+	d.press("Deny", func() bool { return len(first) == 1 })
+	pages := 0
+	for _, pid := range below(t, d.app.Process.Pid) {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "WebKitWebProces") {
+			pages++
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	if pages == 0 {
+		t.Fatal("no process of the page was found")
+	}
+	if o := d.outcome(d.ask(t.Context(), "touch", filepath.Join(d.home, "two"))); o.code == 0 {
+		t.Errorf("%+v", o)
+	}
+	d.eventually("it asks again", func() bool {
+		done := d.ask(t.Context(), "touch", filepath.Join(d.home, "three"))
+		for end := time.Now().Add(patience); len(done) == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			if o, there := d.tree.Find(apptest.Button, "Deny"); there {
+				_ = o.Press() // it may go away just now
+			}
+		}
+		o := d.outcome(done)
+		return o.code == 126 && strings.Contains(o.out, "user denied")
+	})
 }
 
 // Without a screen it says in one sentence what to do.

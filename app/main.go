@@ -2,9 +2,11 @@
 // asks. It starts hidden, owns the state folder and the socket, and shows
 // itself when a question waits or the settings are opened.
 //
-// The page in the window can call what Approvals and Settings export, and
-// nothing else. It computes nothing and decides nothing; whatever it says is
-// checked again here, so that a page that is slow, gone or lying can only deny.
+// The page in the window computes nothing. Of ours it can call what Approvals
+// and Settings export, and of Wails what windows, events and the clipboard
+// need. What it says is checked here: a yes counts only for the question that
+// it has had in sight for a while, and an edit only while the settings are in
+// sight, so that a page that is slow or gone can only deny.
 package main
 
 import (
@@ -31,7 +33,10 @@ const noDisplay = "there is no display to ask on: run `countersign host run` for
 
 func main() {
 	closeInspector()
-	if err := run(os.Args[1:]); err != nil {
+	switch err := run(os.Args[1:]); {
+	case errors.Is(err, errShown):
+		fmt.Println(err)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "Countersign:", err)
 		os.Exit(1)
 	}
@@ -80,11 +85,15 @@ func run(args []string) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	defer a.close()
 	if barFirst {
 		a.work.Go(a.openBar)
 	}
-	return openWindow(a)
+	err = openWindow(a)
+	a.close()
+	if a.anew {
+		return startAnew()
+	}
+	return err
 }
 
 // start starts the host, whose questions come to the window.
@@ -94,10 +103,10 @@ func (a *app) start() error {
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
 		Programs: programs(), PolicyChanged: a.policyChanged, Event: a.runChanged,
-		Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		OpenWindow: a.openSettings, Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if errors.Is(err, ipc.ErrLive) {
-		return fmt.Errorf("a host already runs in %s: use its window or terminal, or end it first", a.state.Dir)
+		return a.startedTwice()
 	}
 	if err != nil {
 		return err
@@ -110,6 +119,26 @@ func (a *app) start() error {
 	a.work.Go(func() { a.obeySignals(ctx) })
 	return nil
 }
+
+// startedTwice has the app that runs already show its settings: somebody who
+// starts it again looks for its window.
+func (a *app) startedTwice() error {
+	key, err := host.ReadOperatorKey(a.state.OperatorKey())
+	if err == nil {
+		var client *ipc.Client
+		if client, err = ipc.Dial(a.state.Socket()); err == nil {
+			defer client.Close()
+			err = client.Call(context.Background(), key, "window.open", struct{}{}, nil)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("a host already runs in %s and has no window to show: use its terminal, or end it first", a.state.Dir)
+	}
+	return errShown
+}
+
+// errShown ends a second start that did its work.
+var errShown = errors.New("Countersign is running already: its settings are open")
 
 // obeySignals ends the app when it is told to end from outside. Wails would
 // only ask to close the window, which hides it.

@@ -42,8 +42,14 @@ func (a *app) keepMenu(ctx context.Context) {
 		if bar != nil {
 			bar.Show(menubar.Build(f))
 		}
+		select { // what changes often is told a few times a second
+		case <-ctx.Done():
+		case <-time.After(menuPause):
+		}
 	}
 }
+
+const menuPause = 250 * time.Millisecond
 
 func (a *app) facts(ctx context.Context) menubar.Facts {
 	f := menubar.Facts{Now: time.Now()}
@@ -52,7 +58,7 @@ func (a *app) facts(ctx context.Context) menubar.Facts {
 	for _, p := range waiting {
 		if !p.CallerGone {
 			f.Waiting = append(f.Waiting, menubar.Question{
-				ID: p.ID, Agent: shown.NewAgent(p.AgentID, in.Names[p.AgentID]).Name,
+				ID: p.ID, Agent: shown.NewAgent(p.AgentID, in.Agents[p.AgentID]).Name,
 				Command: p.Plan.Text, Expires: time.UnixMilli(p.Expires),
 			})
 		}
@@ -63,7 +69,7 @@ func (a *app) facts(ctx context.Context) menubar.Facts {
 	running, _ := a.host.Running(ctx) // without the history nothing new runs
 	for _, r := range running {
 		f.Running = append(f.Running, menubar.Run{
-			ID: r.ID, Agent: shown.NewAgent(r.AgentID, in.Names[r.AgentID]).Name,
+			ID: r.ID, Agent: shown.NewAgent(r.AgentID, in.Agents[r.AgentID]).Name,
 			Command: r.Command, Started: time.UnixMilli(r.Started),
 		})
 	}
@@ -95,8 +101,11 @@ func (a *app) setMode(agentID, mode string) {
 		a.openAgent(agentID)
 		return
 	}
-	if saved := a.settings.SetMode(agentID, shown.Rev(snap.Document, agentID), mode); !saved.OK {
-		a.openAgent(agentID) // the settings say why
+	saved := a.settings.apply(agentID, shown.Rev(snap.Document, agentID), func(d *store.Document) error {
+		return setMode(d, agentID, shown.Mode(mode))
+	})
+	if !saved.OK {
+		a.openAgent(agentID)
 	}
 	a.tell(eventPolicy)
 }

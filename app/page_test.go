@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/frontend"
 )
 
@@ -288,6 +289,21 @@ func TestPage(t *testing.T) {
 		hangUp()
 		script.wait(t)
 		a.eventually("it is dismissed", func() bool { return len(a.host.Waiting()) == 0 })
+	})
+	t.Run("paging", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		one := a.agent(t.Context(), "one", "touch", filepath.Join(a.person.Home, "one"))
+		a.question()
+		two := a.agent(t.Context(), "two", "touch", filepath.Join(a.person.Home, "two"))
+		a.eventually("both wait", func() bool { return len(a.host.Waiting()) == 2 })
+		startScript(t, "paging", at).wait(t)
+		if got := a.answer(two); !got.Success {
+			t.Errorf("two: %+v", got)
+		}
+		if got := a.answer(one); got.Refused == nil || got.Refused.Reason != approval.ReasonUserDenied {
+			t.Errorf("one: %+v", got)
+		}
 	})
 	t.Run("settings", func(t *testing.T) {
 		a := newTestApp(t, askMe)

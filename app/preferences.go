@@ -4,44 +4,69 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/countersign-app/countersign/app/shown"
 )
 
 // preferences are what a person chose about the app. They are read once: an
-// edit of the file from outside counts from the next start.
+// edit of the file from outside counts from the next start, and nothing in it
+// permits anything. What does permit something, that the terminal may answer,
+// holds until the app ends and is not in the file.
 type preferences struct {
-	path string
-	mu   sync.Mutex
-	now  shown.Preferences
+	path   string
+	mu     sync.Mutex
+	now    shown.Preferences
+	others map[string]json.RawMessage // what others keep in the file
+	broken error
 }
 
-// readPreferences reads countersign.json. A file that cannot be read gives
-// the defaults, which permit nothing.
+// maxPreferences is more than the file ever holds, in bytes.
+const maxPreferences = 64 << 10
+
+// readPreferences reads countersign.json.
 func readPreferences(path string) *preferences {
-	p := &preferences{path: path, now: shown.Preferences{Theme: shown.ThemeSystem}}
-	text, err := os.ReadFile(path)
+	p := &preferences{path: path, now: shown.Preferences{Theme: shown.ThemeSystem}, others: map[string]json.RawMessage{}}
+	if p.broken = p.read(); p.broken != nil {
+		fmt.Fprintf(os.Stderr, "Countersign: %s is not used: %v\n", path, p.broken)
+	}
+	return p
+}
+
+func (p *preferences) read() error {
+	// What is put in its place cannot hang us.
+	f, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p
-	}
-	var read shown.Preferences
-	if err == nil {
-		err = json.Unmarshal(text, &read)
-	}
-	if err == nil && !slices.Contains(shown.Themes, read.Theme) {
-		err = fmt.Errorf("theme cannot be %q", read.Theme)
+		return nil
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "Countersign: %s is not used: %v\n", path, err)
-		return p
+		return err
 	}
-	p.now = read
-	return p
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.New("it is no plain file")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPreferences))
+	if err != nil {
+		return err
+	}
+	others, theme := map[string]json.RawMessage{}, p.now.Theme
+	if err := json.Unmarshal(text, &others); err != nil {
+		return err
+	}
+	if word, ok := others["theme"]; ok {
+		if err := json.Unmarshal(word, &theme); err != nil || !slices.Contains(shown.Themes, theme) {
+			return fmt.Errorf("theme cannot be %s", word)
+		}
+	}
+	p.now.Theme, p.others = theme, others
+	return nil
 }
 
 func (p *preferences) get() shown.Preferences {
@@ -52,22 +77,36 @@ func (p *preferences) get() shown.Preferences {
 
 func (p *preferences) answerFromTerminal() bool { return p.get().AnswerFromTerminal }
 
-// set saves other preferences.
+// set takes other preferences, and saves what is kept.
 func (p *preferences) set(next shown.Preferences) error {
 	if !slices.Contains(shown.Themes, next.Theme) {
 		return fmt.Errorf("there is no theme %q", next.Theme)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text, err := json.MarshalIndent(next, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := replace(p.path, append(text, '\n')); err != nil {
-		return fmt.Errorf("cannot save the preferences: %w", err)
+	if next.Theme != p.now.Theme {
+		if err := p.save(next.Theme); err != nil {
+			return fmt.Errorf("cannot save the preferences: %w", err)
+		}
 	}
 	p.now = next
 	return nil
+}
+
+func (p *preferences) save(theme shown.Theme) error {
+	if p.broken != nil {
+		return fmt.Errorf("%s holds something else: %w", p.path, p.broken)
+	}
+	word, err := json.Marshal(theme)
+	if err != nil {
+		return err
+	}
+	p.others["theme"] = word
+	text, err := json.MarshalIndent(p.others, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(p.path, append(text, '\n'))
 }
 
 // replace writes a private file in one step. The temporary file is made 0600.

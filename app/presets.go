@@ -109,6 +109,9 @@ func firstRunDue(snap store.Snapshot) bool {
 var errChosen = errors.New("how agents start was chosen already: change it under Agents")
 
 func (s *Settings) choose(start string) Saved {
+	if !s.app.edits() {
+		return s.failed(errNotOpen, shown.Every)
+	}
 	entries, _ := s.app.startEntries(context.Background(), start)
 	_, err := s.app.host.Update(func(d *store.Document) error {
 		if !firstRunDue(store.Snapshot{Document: d}) {

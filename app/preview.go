@@ -127,16 +127,23 @@ func (m *matcher) below(ctx context.Context, text string) {
 	if i < 0 {
 		return
 	}
-	root := filepath.Dir(text[:i] + "x")
-	if root == "/" || !filepath.IsAbs(root) {
+	written := filepath.Dir(text[:i] + "x")
+	root, err := filepath.EvalSymlinks(written)
+	switch {
+	case !strings.Contains(text, "/"): // a name, which only the search path has
 		return
+	case !filepath.IsAbs(text) || root == "/":
+		m.gaveUp = true // below any folder: more than can be looked at here
+		return
+	case err != nil:
+		return // there is no such folder
 	}
 	_ = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case m.full(ctx):
 			return fs.SkipAll
 		case err == nil && !d.IsDir():
-			m.look(at)
+			m.look(written + strings.TrimPrefix(at, root))
 		}
 		return nil
 	})

@@ -170,6 +170,17 @@ var errChanged = errors.New("this was changed meanwhile, so nothing was saved: l
 // edit saves an edit of one agent's settings, if they are still those that
 // were shown.
 func (s *Settings) edit(agentID, rev string, f func(*store.Document) error) Saved {
+	if !s.app.edits() {
+		return s.failed(errNotOpen, agentID)
+	}
+	return s.apply(agentID, rev, f)
+}
+
+// errNotOpen says that an edit does not come from what a person sees.
+var errNotOpen = errors.New("nothing was saved: the settings are not in sight, or a question covers them")
+
+// apply saves an edit on a person's word.
+func (s *Settings) apply(agentID, rev string, f func(*store.Document) error) Saved {
 	if agentID == "" {
 		return s.failed(errors.New("an agent without a name has no settings of its own: use those of every agent"), agentID)
 	}
@@ -211,9 +222,12 @@ func (s *Settings) failed(err error, agentID string) Saved {
 // Undo takes the last edit back, unless its agent's settings have changed
 // since. The answer holds the settings of that agent.
 func (s *Settings) Undo() Saved {
-	u, ok := s.undos.pop()
+	u, ok := s.undos.last()
 	if !ok {
 		return Saved{Message: "There is nothing to undo."}
+	}
+	if !s.app.edits() {
+		return s.failed(errNotOpen, u.agentID)
 	}
 	old, err := store.Parse("the version before", u.before, s.app.person.Home)
 	if err == nil {
@@ -224,6 +238,9 @@ func (s *Settings) Undo() Saved {
 			u.restore(d, old)
 			return nil
 		})
+	}
+	if err == nil || errors.Is(err, errChanged) {
+		s.undos.drop(u)
 	}
 	if err != nil {
 		return s.failed(err, u.agentID)
@@ -258,6 +275,7 @@ func (s *Settings) Host() shown.Host {
 	for _, loosens := range now.Held {
 		h.Held = append(h.Held, display.Escape(loosens))
 	}
+	s.app.showsHeld(h.HeldHash)
 	if row, err := s.app.host.LastRequest(context.Background()); err == nil && row != nil {
 		h.LastRequest, h.LastPeer, h.LastAgent = row.Arrived.UnixMilli(), display.Escape(row.PeerExe), row.AgentID
 	}
@@ -267,11 +285,17 @@ func (s *Settings) Host() shown.Host {
 // AnswerEdit takes an edit of the policy file that waits, or puts back what
 // was there before it.
 func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
-	err := s.app.host.RejectEdit
-	if accept {
-		err = func() error { return s.app.host.AcceptEdit(hash) }
+	if !s.app.edits() {
+		return Saved{Message: sentence(errNotOpen)}
 	}
-	if err := err(); err != nil {
+	if !s.app.sawHeld(hash) {
+		return Saved{Conflict: true, Message: "This had just changed: look at it, and press again if you mean it."}
+	}
+	answer := s.app.host.RejectEdit
+	if accept {
+		answer = s.app.host.AcceptEdit
+	}
+	if err := answer(hash); err != nil {
 		return Saved{Conflict: errors.Is(err, store.ErrChanged), Message: sentence(err)}
 	}
 	return Saved{OK: true}
@@ -282,6 +306,9 @@ func (s *Settings) Preferences() shown.Preferences { return s.app.prefs.get() }
 
 // SetPreferences saves what is chosen about the app.
 func (s *Settings) SetPreferences(p shown.Preferences) Saved {
+	if !s.app.edits() {
+		return Saved{Message: sentence(errNotOpen)}
+	}
 	if err := s.app.prefs.set(p); err != nil {
 		return Saved{Message: sentence(err)}
 	}

@@ -41,6 +41,7 @@ func mustSave(t *testing.T, s Saved) shown.Policy {
 
 func TestModes(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	for _, agent := range []string{"main", shown.Every} {
 		p := a.settings.Policy(agent)
 		for _, test := range []struct {
@@ -77,6 +78,7 @@ func TestModes(t *testing.T) {
 
 func TestEntries(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	p := a.settings.Policy("main")
 	p = mustSave(t, a.settings.AddEntry("main", p.Rev, shown.EntryEdit{Pattern: "/usr/bin/uname", Args: []string{"-s"}, ArgsExact: true, Note: "why"}))
 	if len(p.Allowlist) != 1 || p.Allowlist[0].From != shown.FromHere || p.Allowlist[0].AddedBy != "settings" {
@@ -138,6 +140,7 @@ func same(t *testing.T, a, b any) bool {
 
 func TestDenylist(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	for _, agent := range []string{"main", shown.Every} {
 		p := a.settings.Policy(agent)
 		rule := shown.DenyEdit{Pattern: "uname", Args: []string{"-s"}, Reason: "no"}
@@ -160,6 +163,7 @@ func TestDenylist(t *testing.T) {
 // is told, with what is there now.
 func TestConflict(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	seen := a.settings.Policy("main")
 	mustSave(t, a.settings.AddDeny("main", seen.Rev, shown.DenyEdit{Pattern: "sudo"}))
 	late := a.settings.AddEntry("main", seen.Rev, shown.EntryEdit{Pattern: "/usr/bin/uname"})
@@ -197,8 +201,11 @@ func TestFirstRun(t *testing.T) {
 	} {
 		t.Run(start, func(t *testing.T) {
 			a := newTestApp(t, "")
-			if s := a.approvals.Screen(); !s.FirstRun || !s.Settings {
+			if s := a.approvals.Screen(""); !s.FirstRun || !s.Settings {
 				t.Fatalf("%+v", s)
+			}
+			if s := a.settings.Choose(start); s.OK {
+				t.Error("it was chosen before it was in sight")
 			}
 			a.settings.Ready()
 			if _, s, _ := a.window.is(); s != firstRunSize {
@@ -227,7 +234,7 @@ func TestFirstRun(t *testing.T) {
 			if s := a.settings.Choose("ask-me"); s.OK {
 				t.Error("it was chosen twice")
 			}
-			if s := a.approvals.Screen(); s.FirstRun {
+			if s := a.approvals.Screen(""); s.FirstRun {
 				t.Error("it is asked again")
 			}
 			if start == "developer-tools" {
@@ -248,6 +255,7 @@ func TestFirstRun(t *testing.T) {
 // anything in it, changes.
 func TestOutsideEdit(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	text, err := os.ReadFile(a.state.Approvals())
 	if err != nil {
 		t.Fatal(err)
@@ -263,10 +271,21 @@ func TestOutsideEdit(t *testing.T) {
 	if s := a.settings.SetMode("main", a.settings.Policy("main").Rev, "deny"); s.OK || s.Message == "" {
 		t.Errorf("an edit went over one that waits: %+v", s)
 	}
-	if s := a.settings.AnswerEdit("another", true); s.OK || !s.Conflict {
-		t.Errorf("another edit was taken: %+v", s)
+	held := a.settings.Host().HeldHash
+	if s := a.settings.AnswerEdit(held, true); s.OK || !s.Conflict {
+		t.Errorf("an edit was taken that had just come: %+v", s)
 	}
-	if s := a.settings.AnswerEdit("", false); !s.OK {
+	a.app.mu.Lock()
+	a.heldSince = a.heldSince.Add(-guard)
+	a.app.mu.Unlock()
+	for _, hash := range []string{"another", ""} {
+		for _, accept := range []bool{true, false} {
+			if s := a.settings.AnswerEdit(hash, accept); s.OK || !s.Conflict {
+				t.Errorf("another edit was answered: %+v", s)
+			}
+		}
+	}
+	if s := a.settings.AnswerEdit(held, false); !s.OK {
 		t.Errorf("%+v", s)
 	}
 	if got := a.host.Policy().Policy("main").Security; got != approval.SecurityList {
@@ -317,13 +336,13 @@ func TestMenuModes(t *testing.T) {
 	} {
 		a.keepOpen()
 		a.press(step.press)
-		s := a.approvals.Screen()
+		s := a.approvals.Screen("")
 		if got := mode(); menuIsOpen && got != step.want || s.Settings != step.wantsOpen {
 			t.Errorf("%s: mode %s, settings %v", step.press, got, s.Settings)
 		}
 	}
 	a.press("settings")
-	if !a.approvals.Screen().Settings {
+	if !a.approvals.Screen("").Settings {
 		t.Error("the settings do not open")
 	}
 	a.press("quit")
@@ -346,7 +365,7 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 	defer client.Close()
 	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
 	q := a.question()
-	digest, count := shown.Unseen(q.Seen)
+	digest, count := a.names().Unseen(q.Seen, a.host.Waiting()[0])
 	allow := map[string]any{"id": q.ID, "digest": digest, "count": count, "decision": "allow-once"}
 	calls := []struct {
 		method string
@@ -357,6 +376,8 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 		{"policy.set", map[string]any{"field": "security", "value": "full"}, false},
 		{"entries.add", map[string]any{"agentId": "main", "entry": map[string]any{"pattern": "/usr/bin/id"}}, false},
 		{"policy.accept", map[string]any{"hash": "x"}, false},
+		{"policy.reject", struct{}{}, false},
+		{"window.open", struct{}{}, true},
 		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]any{"pattern": "sudo"}}, true},
 		{"policy.set", map[string]any{"field": "security", "value": "deny", "agentId": "other"}, true},
 		{"entries.remove", map[string]any{"agentId": "main", "which": "nothing"}, false},
@@ -366,8 +387,17 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 			t.Errorf("%s %v: %v", call.method, call.params, err)
 		}
 	}
-	if s := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeDark, AnswerFromTerminal: true}); !s.OK {
-		t.Fatal(s.Message)
+	on := shown.Preferences{Theme: shown.ThemeDark, AnswerFromTerminal: true}
+	if s := a.settings.SetPreferences(on); s.OK {
+		t.Error("it was switched on by a page whose settings nobody sees")
+	}
+	a.settingsInSight()
+	a.look(q.ID)
+	if s := a.settings.SetPreferences(on); s.OK {
+		t.Error("it was switched on while a question covered the settings")
+	}
+	if err := a.prefs.set(on); err != nil {
+		t.Fatal(err)
 	}
 	if err := client.Call(t.Context(), key, "pending.answer", allow, nil); err != nil {
 		t.Errorf("with the switch on: %v", err)
@@ -379,16 +409,18 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 
 func TestPreferences(t *testing.T) {
 	a := newTestApp(t, askMe)
+	a.settingsInSight()
 	if s := a.settings.SetPreferences(shown.Preferences{Theme: "pink"}); s.OK {
 		t.Error("a theme that is none was saved")
 	}
 	if s := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeLight, AnswerFromTerminal: true}); !s.OK {
 		t.Fatal(s.Message)
 	}
-	if a.approvals.Screen().Theme != shown.ThemeLight {
+	if a.approvals.Screen("").Theme != shown.ThemeLight {
 		t.Error("the theme does not hold")
 	}
-	if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeLight, AnswerFromTerminal: true}) {
+	// What permits something ends with the app.
+	if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeLight}) {
 		t.Errorf("%+v", got)
 	}
 	info, err := os.Stat(a.state.Preferences())
@@ -399,9 +431,27 @@ func TestPreferences(t *testing.T) {
 		if err := os.WriteFile(a.state.Preferences(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeSystem}) {
+		p := readPreferences(a.state.Preferences())
+		if got := p.get(); got != (shown.Preferences{Theme: shown.ThemeSystem}) {
 			t.Errorf("%q gives %+v", text, got)
 		}
+		if err := p.set(shown.Preferences{Theme: shown.ThemeDark}); err == nil {
+			t.Errorf("%q was written over", text)
+		}
+	}
+	if err := os.WriteFile(a.state.Preferences(), []byte(`{"theme":"dark","answerFromTerminal":true,"later":[1]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := readPreferences(a.state.Preferences())
+	if got := p.get(); got != (shown.Preferences{Theme: shown.ThemeDark}) {
+		t.Errorf("%+v", got)
+	}
+	if err := p.set(shown.Preferences{Theme: shown.ThemeLight}); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(a.state.Preferences())
+	if err != nil || !strings.Contains(string(kept), "later") || !strings.Contains(string(kept), "light") {
+		t.Errorf("%s %v", kept, err)
 	}
 }
 
@@ -421,6 +471,12 @@ func TestPreview(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "readme"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink(bin, filepath.Join(a.person.Home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.settings.Preview(shown.EntryEdit{Pattern: "**/tool0"}); !got.More {
+		t.Errorf("below any folder: %+v", got)
+	}
 	tests := []struct {
 		pattern string
 		count   int
@@ -434,6 +490,7 @@ func TestPreview(t *testing.T) {
 		{"/bin/sh", 1, shown.WarnCode, false},
 		{"/usr/bin/env", 1, shown.WarnStarts, false},
 		{"no-such-program-here", 0, shown.WarnNothing, false},
+		{"~/link/a/*", 3, "", false},
 		{"a/b", 0, "", true},
 		{"", 0, "", true},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/countersign-app/countersign/app/shown"
@@ -30,15 +31,20 @@ func (u *undos) push(one undo) {
 	}
 }
 
-func (u *undos) pop() (undo, bool) {
+func (u *undos) last() (undo, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.list) == 0 {
 		return undo{}, false
 	}
-	last := u.list[len(u.list)-1]
-	u.list = u.list[:len(u.list)-1]
-	return last, true
+	return u.list[len(u.list)-1], true
+}
+
+// drop takes an edit out that was taken back, or cannot be any more.
+func (u *undos) drop(one undo) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.list = slices.DeleteFunc(u.list, func(have undo) bool { return have.rev == one.rev && have.agentID == one.agentID })
 }
 
 func (u *undos) any() bool {
@@ -52,14 +58,17 @@ func (u *undos) any() bool {
 func (u undo) restore(d, old *store.Document) {
 	for _, id := range []string{u.agentID, shown.Every} {
 		was, is := old.Agents[id], d.Agents[id]
-		if was == nil {
+		switch {
+		case was == nil && is == nil:
+		case was == nil && is.DisplayName == "" && is.Color == "" && is.AcceptAnswersFrom == nil:
 			delete(d.Agents, id)
-			continue
+		case was == nil:
+			is.Rules, is.Allowlist = store.Rules{}, nil
+		default:
+			now := d.Agent(id)
+			keepUse(was.Allowlist, now.Allowlist)
+			now.Rules, now.Allowlist = was.Rules, was.Allowlist
 		}
-		if is != nil {
-			keepUse(was.Allowlist, is.Allowlist)
-		}
-		d.Agents[id] = was
 	}
 	d.Defaults = old.Defaults
 }

@@ -19,8 +19,11 @@ import (
 // window is the one window. It is the panel while a question waits, and the
 // settings otherwise.
 type window interface {
-	// Show brings the window to the front, above others if top.
+	// Show brings the window to the front in the middle of the screen, above
+	// others if top.
 	Show(s size, top bool)
+	// Front brings a window that is shown to the front where it is.
+	Front(top bool)
 	// Resize gives a window that is shown another size.
 	Resize(s size)
 	Hide()
@@ -83,13 +86,26 @@ func openWindow(a *app) (err error) {
 type wailsWindow struct{ ctx context.Context }
 
 func (w wailsWindow) Show(s size, top bool) {
-	runtime.WindowSetSize(w.ctx, s.width, s.height)
+	w.Resize(s)
 	runtime.WindowCenter(w.ctx)
+	w.Front(top)
+}
+
+func (w wailsWindow) Front(top bool) {
 	runtime.WindowSetAlwaysOnTop(w.ctx, top)
 	runtime.WindowShow(w.ctx)
 }
 
-func (w wailsWindow) Resize(s size) { runtime.WindowSetSize(w.ctx, s.width, s.height) }
+// Resize leaves a fifth of the screen free, whatever was asked for.
+func (w wailsWindow) Resize(s size) {
+	screens, err := runtime.ScreenGetAll(w.ctx)
+	for _, screen := range screens {
+		if err == nil && screen.IsCurrent {
+			s.height = min(s.height, max(smallest.height, screen.Size.Height*4/5))
+		}
+	}
+	runtime.WindowSetSize(w.ctx, s.width, s.height)
+}
 
 func (w wailsWindow) Hide() { runtime.WindowHide(w.ctx) }
 

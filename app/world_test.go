@@ -105,7 +105,7 @@ func (a *testApp) question() shown.Question {
 	a.t.Helper()
 	var q shown.Question
 	a.eventually("a question waits", func() bool {
-		for _, one := range a.approvals.Screen().Waiting {
+		for _, one := range a.approvals.Screen("").Waiting {
 			if q = one; q.Ended == nil {
 				return true
 			}
@@ -121,6 +121,12 @@ func (a *testApp) look(id string) {
 	a.app.mu.Lock()
 	defer a.app.mu.Unlock()
 	a.since = a.since.Add(-guard)
+}
+
+// settingsInSight opens the settings, as a person does before an edit.
+func (a *testApp) settingsInSight() {
+	a.openSettings()
+	a.settings.Ready()
 }
 
 func (a *testApp) eventually(what string, ok func() bool) {
@@ -148,6 +154,13 @@ func (w *testWindow) Show(s size, top bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.shown, w.top, w.size = true, top, s
+	w.shows++
+}
+
+func (w *testWindow) Front(top bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shown, w.top = true, top
 	w.shows++
 }
 

@@ -18,11 +18,11 @@ fi
 
 # Node 20.19 is what Vite needs.
 if ! have node || ! node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)'; then
-	echo "Node.js 20.19 or newer is missing: install it with npm from your package manager, then try again." >&2
+	echo "Node.js 20.19 or newer is missing. Type: nvm install 20, or on a Debian that has it: sudo apt-get install nodejs npm" >&2
 	exit 1
 fi
 if ! have npm; then
-	echo "npm is missing: install it beside Node.js, then try again." >&2
+	echo "npm is missing. Type: sudo apt-get install npm, or install it beside your Node.js" >&2
 	exit 1
 fi
 

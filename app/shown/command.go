@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 )
@@ -60,7 +62,7 @@ const longWord = 44
 
 // newCommand splits a text. Every rune of it is in exactly one part.
 func newCommand(plan approval.Plan, j approval.Judgement) Command {
-	c := Command{Text: plan.Text, Hidden: strings.ContainsFunc(plan.Text, hides)}
+	c := Command{Text: plan.Text, Hidden: hides(plan.Text)}
 	var owner []int
 	if !c.Hidden {
 		owner = owners(plan)
@@ -73,10 +75,30 @@ func newCommand(plan approval.Plan, j approval.Judgement) Command {
 	return c
 }
 
-// hides reports whether a character cannot be seen for what it is. Newline
-// and tab are shown for what they are.
-func hides(r rune) bool {
-	return r != '\n' && r != '\t' && (r == unicode.ReplacementChar || display.Escape(string(r)) != string(r))
+// hides reports whether a text holds a character that cannot be seen for what
+// it is. Newline and tab are shown for what they are.
+func hides(text string) bool {
+	before := rune(0)
+	return strings.ContainsFunc(text, func(r rune) bool {
+		bad := hidesAfter(before, r)
+		before = r
+		return bad
+	})
+}
+
+func hidesAfter(before, r rune) bool {
+	return r != '\n' && r != '\t' && (r == unicode.ReplacementChar || display.Hides(before, r))
+}
+
+// turns reports whether a character belongs to text that runs from right to
+// left.
+func turns(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	switch p.Class() {
+	case bidi.R, bidi.AL, bidi.AN:
+		return true
+	}
+	return false
 }
 
 // owners tells for every byte of the text which segment it belongs to, -1 for
@@ -159,17 +181,18 @@ func parts(text string) []Part {
 		}
 		list = append(list, Part{s, kind})
 	}
+	before := rune(0)
 	for _, r := range text {
 		s := string(r)
 		switch {
-		case r == '\t' || hides(r):
+		case r == '\t' || hidesAfter(before, r):
 			add(name(r), Escaped)
-		case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam, unicode.Samaritan, unicode.Mandaic),
-			len(list) > 0 && list[len(list)-1].Kind == RTL && unicode.Is(unicode.M, r):
+		case turns(r), len(list) > 0 && list[len(list)-1].Kind == RTL && unicode.Is(unicode.M, r):
 			add(s, RTL)
 		default:
 			add(s, Plain)
 		}
+		before = r
 	}
 	return list
 }

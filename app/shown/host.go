@@ -4,13 +4,15 @@ package shown
 type Screen struct {
 	// Settings tells that the settings are open; a question covers them.
 	Settings bool `json:"settings"`
-	// Agent is the id of the agent whose settings were asked for; empty if
-	// nobody's were.
+	// Agent is the id of the agent whose settings were asked for last, empty if
+	// nobody's were; Turn grows each time somebody asks.
 	Agent string `json:"agent,omitempty"`
+	Turn  int    `json:"turn"`
 	// FirstRun tells that nobody has chosen how agents start.
-	FirstRun bool       `json:"firstRun"`
-	Waiting  []Question `json:"waiting"`
-	Theme    Theme      `json:"theme"`
+	FirstRun bool `json:"firstRun"`
+	// Waiting holds all questions, but only one of them whole.
+	Waiting []Question `json:"waiting"`
+	Theme   Theme      `json:"theme"`
 	// Now is the host's clock, in unix milliseconds.
 	Now int64 `json:"now"`
 }

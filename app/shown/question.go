@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"slices"
 	"strconv"
@@ -15,7 +17,10 @@ type Question struct {
 	ID string `json:"id"`
 	// Seen names exactly what is shown here. It goes back with the answer, so
 	// that a yes to one thing never counts for another.
-	Seen    string `json:"seen"`
+	Seen string `json:"seen"`
+	// Partial tells that this is only the place of a question among others:
+	// its id, its agent, its times.
+	Partial bool   `json:"partial,omitempty"`
 	Agent   Agent  `json:"agent"`
 	Session string `json:"session,omitempty"`
 	// Node is the name of the machine it would run on.
@@ -132,26 +137,43 @@ type EnvChange struct {
 }
 
 // Person is what questions are shown in: where home is, the name of this
-// machine, and the names that people gave to agents.
+// machine, and what people call agents.
 type Person struct {
-	Home  string
-	Node  string
-	Names map[string]string
+	Home   string
+	Node   string
+	Agents map[string]Named
+}
+
+// Named is what the policy file says about showing an agent.
+type Named struct {
+	Name  string
+	Color string // "1" to "8"; anything else is not used
+}
+
+// NewPlace makes what is shown of a question that is not on the screen.
+func NewPlace(p approval.Prompt, in Person) Question {
+	return Question{
+		ID: p.ID, Partial: true, Agent: in.agent(p.AgentID), Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
+		Command: Command{Lines: [][]Piece{}}, Claims: []string{}, Runs: []Run{}, Env: []EnvChange{}, Always: []Entry{},
+	}
 }
 
 // NewQuestion makes what is shown of a prompt.
 func NewQuestion(p approval.Prompt, in Person) Question {
 	command := newCommand(p.Plan, p.Judgement)
 	q := Question{
-		ID: p.ID, Seen: Seen(p), Agent: NewAgent(p.AgentID, in.Names[p.AgentID]),
+		ID: p.ID, Seen: in.Seen(p), Agent: in.agent(p.AgentID),
 		Session: display.Escape(p.SessionKey), Node: display.Escape(in.Node),
 		Peer: display.Escape(p.Peer.Exe), PeerPID: p.Peer.PID,
 		Theirs: p.Who == approval.Theirs, Claims: escaped(p.Claim.Said()),
 		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
 		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
-		Always: entries(p.Judgement.Writes, in), NotAlways: notAlways(p, command.Hidden),
+		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden),
 		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
+	}
+	if slices.Contains(p.Judgement.Choices, approval.AllowAlways) {
+		q.Always = entries(p.Judgement.Writes, in)
 	}
 	if p.Plan.Outer != nil {
 		q.Shell = in.short(p.Plan.Outer.File.Path)
@@ -165,18 +187,25 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 	return q
 }
 
-// Seen names what is shown with a prompt; Unseen reads it again.
-func Seen(p approval.Prompt) string { return p.Digest() + ":" + strconv.Itoa(p.Count) }
+// Seen names what is shown of a prompt, with the name of who asks.
+func (in Person) Seen(p approval.Prompt) string {
+	name := sha256.Sum256([]byte(in.agent(p.AgentID).Name))
+	return p.Digest() + ":" + strconv.Itoa(p.Count) + ":" + hex.EncodeToString(name[:8])
+}
 
-// Unseen splits what Seen made. What it did not make is no digest of any
-// question.
-func Unseen(seen string) (digest string, count int) {
-	digest, number, _ := strings.Cut(seen, ":")
-	count, err := strconv.Atoi(number)
+// Unseen splits what Seen made of this prompt. What it did not make, and what
+// was made under another name, is no digest of any question.
+func (in Person) Unseen(seen string, p approval.Prompt) (digest string, count int) {
+	parts := strings.Split(seen, ":")
+	mine := strings.Split(in.Seen(p), ":")
+	if len(parts) != 3 || parts[2] != mine[2] {
+		return "", 0
+	}
+	count, err := strconv.Atoi(parts[1])
 	if err != nil {
 		return "", 0
 	}
-	return digest, count
+	return parts[0], count
 }
 
 func (q *Question) count() {
@@ -261,28 +290,71 @@ func verdict(s approval.Segment, j approval.SegmentJudgement) Verdict {
 }
 
 // unseen reports whether a segment runs what is not in the question: a shell
-// or an interpreter that reads its program from its input, and a shell's own
-// words for running texts and files.
+// or an interpreter whose program is neither a text after its -c or -e nor a
+// script file, a shell's own words for running texts and files, and a command
+// whose name is known only when it runs.
 func unseen(s approval.Segment) bool {
-	if len(s.Argv) == 0 {
-		return false
+	args := s.Argv
+	for len(args) > 1 && (args[0] == "builtin" || args[0] == "command") && s.Program == nil {
+		args = args[1:]
 	}
-	switch s.Argv[0] {
+	if len(args) == 0 || !literal(args[0]) {
+		return true
+	}
+	switch args[0] {
 	case "eval", "source", ".":
 		return s.Program == nil
 	}
-	if s.Kind != approval.KindShell && s.Kind != approval.KindInterpreter {
-		return false
+	switch s.Kind {
+	case approval.KindShell:
+		return !shellOperand(args[1:])
+	case approval.KindInterpreter:
+		return !scriptOperand(args[1:])
 	}
-	for _, arg := range s.Argv[1:] {
-		if arg == "-" || arg == "/dev/stdin" {
-			return true
+	return false
+}
+
+// shellOperand reports whether a shell's arguments name its program in the
+// question: -c and a literal text, or a file after options that take no value.
+func shellOperand(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case !strings.HasPrefix(arg, "-"):
+			return isFile(arg)
+		case strings.Trim(arg[1:], "celuxvfni") != "" || arg == "-":
+			return false // -s, -o pipefail, a long option: what comes then is not known
+		case strings.Contains(arg, "c"):
+			return i+1 < len(args) && literal(args[i+1])
 		}
-		if !strings.HasPrefix(arg, "-") {
+	}
+	return false
+}
+
+// scriptOperand is the same for an interpreter.
+func scriptOperand(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case !strings.HasPrefix(arg, "-"):
+			return isFile(arg)
+		case arg == "-c" || arg == "-e" || arg == "--eval":
+			return i+1 < len(args) && literal(args[i+1])
+		case arg != "-u" && arg != "-B" && arg != "-w" && arg != "--":
 			return false
 		}
 	}
-	return true
+	return false
+}
+
+// isFile reports whether an operand is a file whose name is known, and no
+// other name for what is sent.
+func isFile(arg string) bool {
+	return arg != "" && literal(arg) && !strings.HasPrefix(arg, "/dev/") && !strings.HasPrefix(arg, "/proc/")
+}
+
+// literal reports whether a word of a segment was known when it was judged;
+// one that was not stands there as it was written.
+func literal(word string) bool {
+	return word != "" && !strings.ContainsAny(word, "$`\n") && !strings.HasPrefix(word, "<(")
 }
 
 // risky tells the questions that no single key answers with a yes.
@@ -299,8 +371,8 @@ func (q Question) risky() bool {
 // word names a segment in few letters: its program and, where that is one
 // with commands of its own, the command.
 func word(s approval.Segment) string {
-	if len(s.Argv) == 0 {
-		return "?"
+	if len(s.Argv) == 0 || s.Program == nil && s.Builtin == "" && strings.ContainsAny(s.Argv[0], "$`(){}<>|&;\"'*?[] \t\n") {
+		return "?" // it is not known before it runs
 	}
 	name := path.Base(s.Argv[0])
 	if s.Kind == approval.KindStarter && len(s.Argv) > 1 && isWord(s.Argv[1]) {

@@ -182,14 +182,14 @@ func Agents(snap store.Snapshot, waiting []approval.Prompt, in Person) []AgentRo
 func agentRow(snap store.Snapshot, id string, in Person) AgentRow {
 	p := snap.Policy(id)
 	mode, custom := ModeOf(p.Security, p.Ask)
-	return AgentRow{Agent: NewAgent(id, in.Names[id]), Mode: mode, Custom: custom}
+	return AgentRow{Agent: in.agent(id), Mode: mode, Custom: custom}
 }
 
 // NewPolicy makes what is shown of one agent's settings.
 func NewPolicy(snap store.Snapshot, agentID string, in Person) Policy {
 	p := snap.Policy(agentID)
 	shown := Policy{
-		Agent: NewAgent(agentID, in.Names[agentID]), Every: agentID == Every,
+		Agent: in.agent(agentID), Every: agentID == Every,
 		Security:    setting(p, "security", string(p.Security), agentID),
 		Ask:         setting(p, "ask", string(p.Ask), agentID),
 		AskFallback: setting(p, "askFallback", string(p.AskFallback), agentID),

@@ -11,6 +11,8 @@ package shown
 import (
 	"cmp"
 	"hash/fnv"
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,19 +36,47 @@ type Agent struct {
 	// names none. It is never shown.
 	ID string `json:"id"`
 	// Name is what is shown; empty for an agent without a name.
-	Name    string `json:"name"`
+	Name string `json:"name"`
+	// Full is the rest of who it is, where the name is cut or is not the id.
+	Full    string `json:"full,omitempty"`
 	Initial string `json:"initial"`
 	Color   int    `json:"color"` // 1 to 8, one of the design's agent colours
 }
 
-// NewAgent describes an agent by its id and the name that the policy file
-// gives it, if any.
-func NewAgent(id, displayName string) Agent {
-	name := display.Escape(cmp.Or(displayName, id))
+// longName is how much of a name is shown beside other words, in characters:
+// a name must not push the command off the window.
+const longName = 40
+
+// NewAgent describes an agent by its id and by what the policy file says
+// about showing it.
+func NewAgent(id string, n Named) Agent {
+	full := display.Escape(cmp.Or(n.Name, id))
+	a := Agent{ID: id, Name: full, Initial: initial(full), Color: color(id, n.Color)}
+	if r := []rune(full); len(r) > longName {
+		a.Name = string(r[:longName/2]) + "…" + string(r[len(r)-longName/2+1:])
+		a.Full = full
+	}
+	// A name that hides another id is not enough to tell who asks.
+	if n.Name != "" && n.Name != id {
+		a.Full = strings.TrimPrefix(a.Full+" · ", " · ") + display.Escape(id)
+	}
+	return a
+}
+
+func (in Person) agent(id string) Agent { return NewAgent(id, in.Agents[id]) }
+
+// color is the one that was chosen or else one that belongs to the id.
+func color(id, chosen string) int {
+	if n, err := strconv.Atoi(chosen); err == nil && n >= 1 && n <= colors {
+		return n
+	}
 	h := fnv.New32a()
 	h.Write([]byte(id))
-	return Agent{ID: id, Name: name, Initial: initial(name), Color: int(h.Sum32()%8) + 1}
+	return int(h.Sum32()%colors) + 1
 }
+
+// colors is how many agent colours the design has.
+const colors = 8
 
 func initial(name string) string {
 	for _, r := range name {

@@ -78,7 +78,7 @@ const steps = {
   async hostile() {
     await panel().waitFor()
     const text = await page.locator('.command').first().textContent()
-    for (const part of ['<img src=x onerror=\\"window.pwned=1\\">', '</script><b>x</b>', 'U+202E', 'שלום', '🦞']) {
+    for (const part of ['<img src=x onerror="window.pwned=1">', '</script><b>x</b>', 'U+202E', 'שלום', '🦞']) {
       assert.ok(text.includes(part), `the command does not show ${part}: ${text}`)
     }
     assert.equal(await page.evaluate(() => 'pwned' in window), false)
@@ -115,6 +115,21 @@ const steps = {
     assert.equal(await button(/^Allow/).count(), 0)
     await guard()
     await button(/^Close/).click()
+    await gone()
+  },
+  async paging() {
+    await page.getByText('1 of 2 waiting').waitFor()
+    assert.match(await panel().textContent(), /May one run touch\?/)
+    await button('Next question').click()
+    await page.getByText('2 of 2 waiting').waitFor()
+    assert.match(await panel().textContent(), /May two run touch\?/)
+    await button(/^Allow once/).click()
+    assert.match(await panel().textContent(), /May two run touch\?/, 'a click counted at once')
+    await guard()
+    await button(/^Allow once/).click()
+    await page.getByText('May one run').waitFor()
+    await guard()
+    await button(/^Deny/).click()
     await gone()
   },
   async settings() {

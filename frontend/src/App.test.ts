@@ -135,6 +135,18 @@ describe('the panel', () => {
   })
 })
 
+test.each(['ask', 'always', 'ended'])('who asks is said in full where the name is not all of it: %s', async (view) => {
+  const agent = { id: 'x', name: 'Helper', full: 'northern-lights-07', initial: 'H', color: 1 }
+  const { getByRole, getByTitle, getByText } = await show(question('a', { agent, ...(view === 'ended' ? { ended: { reason: 'prompt-expired', at: 1 } } : {}) }))
+  if (view === 'always') {
+    press('a', ctrl)
+    await settle()
+  }
+  expect(getByTitle('northern-lights-07').textContent).toBe('Helper')
+  expect(getByText('Agent').nextElementSibling?.textContent).toBe('northern-lights-07')
+  expect(getByRole('alertdialog').querySelector('.panel-who')?.textContent).toContain('northern-lights-07')
+})
+
 describe('Always allow…', () => {
   test('shows what would be saved, and control-a never commits', async () => {
     const { backend, getByRole, getByText } = await show(question('a'))
@@ -225,6 +237,26 @@ test('the panel covers the settings, which stay as they are', async () => {
   expect(container.querySelector('.sheet-under')).toBe(under)
   expect(under.firstElementChild).toBe(inside)
   expect((under as HTMLElement).inert).toBe(false)
+})
+
+test('the settings stay covered while the next question is on its way', async () => {
+  const backend = fake(structuredClone(fixtures['./fixtures/panel-over-settings.json']!))
+  const [a, b] = [question('a'), question('b')]
+  backend.fixture.screen = { ...backend.fixture.screen, waiting: [a, b] }
+  const { container, getByRole, queryByRole } = await open(backend)
+  const screen = backend.screen
+  let go = () => {}
+  backend.screen = (want) => new Promise((done) => (go = () => done(screen(want))))
+  getByRole('button', { name: 'Deny' }).click()
+  await settle()
+  const under = container.querySelector<HTMLElement>('.sheet-under')!
+  expect(queryByRole('alertdialog')).toBeNull()
+  expect([under.inert, container.querySelector('.sheet-over') !== null]).toEqual([true, true])
+  backend.fixture.screen = { ...backend.fixture.screen, waiting: [b] }
+  go()
+  await settle()
+  expect(queryByRole('alertdialog')).not.toBeNull()
+  expect(under.inert).toBe(true)
 })
 
 test.each([['system', undefined], ['light', 'light'], ['dark', 'dark']])('theme %s', async (theme, want) => {

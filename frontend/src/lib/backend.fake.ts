@@ -1,7 +1,7 @@
 // A host that exists only in the page: it answers from a fixture, as far as
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
-import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Saved, Screen, Start } from './types'
+import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Saved, Screen, Start } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
 export interface Fixture {
@@ -47,7 +47,7 @@ export function fake(given: Fixture): Fake {
       listeners.get(event)?.forEach((f) => f(id))
     },
 
-    screen: () => Promise.resolve(fixture.screen),
+    screen: (want) => Promise.resolve(oneWhole(fixture.screen, want)),
     ready: note(() => undefined, 'ready'),
     decide: note(() => self.answered, 'decide'),
     dismiss: note(() => undefined, 'dismiss'),
@@ -84,3 +84,14 @@ export function fake(given: Fixture): Fake {
   }
   return self
 }
+
+/** A screen as the host gives it: only the wanted question is whole, or else the first. */
+export function oneWhole(screen: Screen, want: string): Screen {
+  const whole = Math.max(0, screen.waiting.findIndex((q) => q.id === want))
+  return { ...screen, waiting: screen.waiting.map((q, i) => (i === whole ? q : place(q))) }
+}
+
+const place = ({ id, agent, count, asked, expires, ended }: Question): Question => ({
+  id, agent, count, asked, expires, ended, partial: true, seen: '', claims: [], program: '', command: { text: '', lines: [], hidden: false },
+  reason: '', passing: 0, asking: 0, runs: [], env: [], folder: '', risky: false, allowOnce: false, always: [],
+})

@@ -9,7 +9,8 @@ import type {
 export type HostEvent = 'screen' | 'policy' | 'open'
 
 export interface Backend {
-  screen(): Promise<Screen>
+  /** Everything that waits, and of it one question whole: the one that is wanted, or else the first. */
+  screen(want: string): Promise<Screen>
   /** The question is on the page and wants this height; the window may be shown. */
   ready(id: string, height: number): Promise<void>
   decide(id: string, seen: string, decision: Decision, note: string): Promise<Answered>

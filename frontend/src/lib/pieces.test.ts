@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anchor, breaks, middle, parts } from './pieces'
+import { anchor, breaks, cut, middle, parts } from './pieces'
 import { minutes, passed } from './time'
 import type { Run } from './types'
 
@@ -18,6 +18,15 @@ test('letters that run the other way stand alone, with their marks', () => {
   expect(parts('~/مُستندات/נסח.txt')).toEqual([
     { text: '~/' }, { text: 'مُستندات', kind: 'rtl' }, { text: '/' }, { text: 'נסח', kind: 'rtl' }, { text: '.txt' },
   ])
+})
+
+test.each(['\u061b', '\u061f', '\u05d0', '\u07ca', '\u0860', '\ufb1d', '\ufe8d', '𐤀', '𐩠', '𐴀', '𐽰', '𞠀', '𞤀', '𞸀', '\u{10d50}'])('%s runs the other way', (letter) => {
+  expect(parts(`a${letter}/1`)).toEqual([{ text: 'a' }, { text: letter, kind: 'rtl' }, { text: '/1' }])
+})
+
+test('a long name is cut in the middle', () => {
+  expect(cut('x'.repeat(60))).toBe('x'.repeat(60))
+  expect(cut('🦞'.repeat(61))).toBe(`${'🦞'.repeat(30)}…${'🦞'.repeat(29)}`)
 })
 
 test('a path breaks after its slashes', () => expect(breaks('/usr//bin/x')).toEqual(['/', 'usr/', '/', 'bin/', 'x']))

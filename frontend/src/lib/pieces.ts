@@ -28,12 +28,12 @@ export const hiddenIn = (lines: Piece[][]): string[] =>
 /** Where a line may be broken within a long word: after each slash. */
 export const breaks = (text: string): string[] => text.match(/[^/]*\/|[^/]+/g) ?? []
 
-// The scripts are those of app/shown/command.go.
-const rtl =
-  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}]\p{M}*/u
+// All that Unicode lets run from right to left, now or later: the blocks whose
+// characters do so even before they are assigned (DerivedBidiClass.txt).
+const rtl = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]\p{M}*/u
 const runsOfRTL = new RegExp(`((?:${rtl.source})+)`, 'u')
 
-/** Letters that run from right to left apart from the others, as the host does for commands. */
+/** Letters that run from right to left apart from the others. */
 export function parts(text: string): Part[] {
   if (!rtl.test(text)) return [{ text }]
   return text
@@ -48,6 +48,12 @@ export function middle(path: string): [string, string] {
   const before = path.lastIndexOf('/', last - 1)
   const at = path.length - before <= 32 ? before : path.length - last <= 32 ? last : path.length - 28
   return at > 0 ? [path.slice(0, at), path.slice(at)] : ['', path]
+}
+
+/** A name beside other words, cut in the middle where it would push them away. It is whole elsewhere. */
+export function cut(name: string): string {
+  const letters = Array.from(name)
+  return letters.length > 60 ? [...letters.slice(0, 30), '…', ...letters.slice(-29)].join('') : name
 }
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1) || path

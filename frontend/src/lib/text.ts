@@ -151,6 +151,7 @@ export const panel = {
   folder: 'Folder',
   shell: 'Shell',
   wholeText: 'A yes hands the whole text to',
+  agent: 'Agent',
   askedByFact: 'Asked by',
   process: (pid: number) => `process ${pid}`,
   runBy: 'Run by',
@@ -271,6 +272,14 @@ const together = (who: string, security: string, ask: string, fallback: string):
     : { verdict: 'ask', text: `${who} asks you about every command, and is denied if you do not answer.` }
 }
 
+/** Who added an entry. What is not here is said as it is. */
+const addedBy = new Map([
+  ['settings', 'In the settings'],
+  ['panel', 'On the panel'],
+  ['developer tools', 'With the developer tools'],
+  ['command line', 'On the command line'],
+])
+
 const others = (n: number, more: boolean) => (more ? 'and others' : n > 0 ? `and ${n} more` : '')
 
 /** What a pattern matches here. */
@@ -367,6 +376,11 @@ export const settings = {
   entries: (all: number, off: number, every: number) =>
     [all === 1 ? '1 entry' : count(all, 'entry', 'entries'), off && `${off} off`, every && `${every} from every agent`].filter(Boolean).join(' · '),
   rules: (all: number, every: number) => [count(all, 'rule'), every && `${every} from every agent`].filter(Boolean).join(' · '),
+  chosenEntry: 'The chosen entry',
+  chosenRule: 'The chosen rule',
+  ledTo: 'Led to',
+  added: 'Added',
+  addedBy: (by: string, date: string) => [addedBy.get(by) ?? by, date].filter(Boolean).join(', ') || 'Not noted',
   noEntries: 'Nothing is listed.',
   noRules: 'Nothing is forbidden by name.',
   noMatch: 'Nothing here matches the filter.',
@@ -394,7 +408,7 @@ export const settings = {
   warning: (p: Preview) => warnings[p.warning ?? '']?.(p) ?? '',
 
   held: 'Something changed the policy file',
-  heldBelow: 'Stricter parts hold already. These parts are looser and wait for you.',
+  heldBelow: 'Stricter parts hold already. These parts are looser and wait for you. “Keep as it was” puts back what you accepted last, also where that was looser.',
   keep: 'Keep as it was',
   take: 'Take the change',
   broken: 'Everything is denied: the policy file cannot be used.',
@@ -413,14 +427,14 @@ export const settings = {
     theme: 'Theme',
     themes: { system: 'System', light: 'Light', dark: 'Dark' } as Record<string, string>,
     terminal: 'Answer from the terminal',
-    terminalWhat: 'The command line may then allow and loosen without asking you here. Any program of yours that can read operator.key could do the same.',
+    terminalWhat: 'The command line may then allow and loosen without asking you here, until Countersign quits. Any program of yours that can read operator.key could do the same.',
     files: 'Where files are',
     folder: 'All in',
     file: {
       'exec-approvals.json': 'Policy, socket and request token',
       'operator.key': 'What the command line answers with',
       'history.db': 'What ran and what was denied',
-      'countersign.json': 'What is chosen on this page',
+      'countersign.json': 'The theme',
     },
   },
 }

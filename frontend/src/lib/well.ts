@@ -1,7 +1,7 @@
 // The exact command as elements. They are made by hand because a text of
 // 60 KB has more pieces than a template draws in the time of a blink. Text
 // becomes text nodes and nothing else.
-import { breaks, groups, textOf } from './pieces'
+import { breaks, groups, parts, textOf } from './pieces'
 import { nameOf } from './runs'
 import type { Command, Part, Piece, Run } from './types'
 
@@ -40,7 +40,10 @@ const classes: Record<string, string> = { word: 'w', long: 'w w-long', operator:
 function drawPiece(into: HTMLElement, piece: Piece) {
   const name = classes[piece.kind]
   const to = name ? into.appendChild(element('span', name)) : into
-  for (const part of piece.parts) drawPart(to, part, piece.kind === 'long')
+  for (const part of piece.parts) {
+    // The host sets most scripts apart that run the other way. None may be left.
+    for (const bit of part.kind ? [part] : parts(part.text)) drawPart(to, bit, piece.kind === 'long')
+  }
 }
 
 function drawPart(into: HTMLElement, part: Part, long: boolean) {

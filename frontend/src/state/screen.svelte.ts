@@ -1,12 +1,17 @@
 import type { Backend } from '../lib/backend'
+import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
 import type { Answered, Decision, Question, Screen } from '../lib/types'
 
-/** How long after something new appears no answer counts, in milliseconds: it was meant for something else. */
-const guard = 500
+/** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
+const patience = 3
 
-/** What the page shows, and what a person does with the questions on it. */
+/**
+ * What the page shows, and what a person does with the questions on it. Of all
+ * that wait the host gives one whole, the one that is asked for. Only such a
+ * one is ever shown.
+ */
 export class ScreenState {
   screen = $state.raw<Screen>()
   /** Why the last answer did not count. */
@@ -14,23 +19,26 @@ export class ScreenState {
   /** How far the host's clock is ahead of the page's, in milliseconds. */
   offset = $state(0)
   #list = $state.raw<Question[]>([])
-  #current = $state('')
+  #shown = $state.raw<Question>()
   #always = $state(false)
   #notes = $state<Record<string, string>>({})
 
-  readonly question = $derived(this.#list.find((q) => q.id === this.#current))
   readonly live = $derived(this.#list.filter((q) => !q.ended))
   /** The place of the question among the live ones, from 0; -1 for one that ended. */
-  readonly index = $derived(this.live.findIndex((q) => q.id === this.#current))
-  readonly view: View = $derived(this.question?.ended ? 'ended' : this.#always ? 'always' : 'ask')
+  readonly index = $derived(this.live.findIndex((q) => q.id === this.#shown?.id))
+  readonly view: View = $derived(this.#shown?.ended ? 'ended' : this.#always ? 'always' : 'ask')
+  /** Something waits, on the page or on its way to it. */
+  readonly covered = $derived(this.#list.length > 0)
 
   #backend: Backend
   #loading: Promise<void> | undefined
   #again = false
-  #wanted = ''
+  #wanted = '' // on its way to the page
   #mark = ''
-  #deaf = 0
+  #guard = new Guard()
   #ready = { id: '', settings: false, height: 0 }
+  #untold = false
+  #telling: Promise<void> | undefined
   #busy = new Set<string>()
   #gone = new Set<string>()
 
@@ -38,14 +46,21 @@ export class ScreenState {
     this.#backend = backend
   }
 
+  /** The question on the page, whole. */
+  get question(): Question | undefined {
+    return this.#shown
+  }
+
+  get #current(): string {
+    return this.#shown?.id ?? ''
+  }
+
   /** Follows the host until the function that it returns is called. */
   start(): () => void {
-    const shown = () => document.visibilityState === 'visible' && this.#listenLater()
-    document.addEventListener('visibilitychange', shown)
     const stops = [
       this.#backend.on('screen', () => void this.load()),
       this.#backend.on('open', (id) => void this.#open(id)),
-      () => document.removeEventListener('visibilitychange', shown),
+      this.#guard.follow(),
     ]
     void this.load()
     return () => stops.forEach((stop) => stop())
@@ -60,10 +75,16 @@ export class ScreenState {
 
   // One at a time, so that no late answer replaces a newer one.
   async #load() {
+    let misses = 0
     while (this.#again) {
       this.#again = false
+      const want = this.#wanted || this.#current
       try {
-        this.#take(await this.#backend.screen())
+        if (this.#take(await this.#backend.screen(want), want, misses < patience)) misses = 0
+        else {
+          misses++
+          this.#again = true
+        }
       } catch (err) {
         console.error('cannot ask for the screen', err)
       }
@@ -74,69 +95,103 @@ export class ScreenState {
   async #open(id: string) {
     this.#wanted = id
     await this.load()
-    if (this.#current !== id || this.#ready.id !== id) return
-    this.#listenLater() // it was there already, in a window that may be hidden
-    await this.#backend.ready(id, this.#ready.height)
+    // It was there already, in a window that may be hidden.
+    if (this.#current === id && this.#ready.id === id) await this.#tell()
   }
 
-  #take(screen: Screen) {
+  /** Shows what the host gave when it was asked for a question; false if the one to show is not whole. */
+  #take(screen: Screen, want: string, patient: boolean): boolean {
+    if (this.screen && this.screen.settings !== screen.settings) this.#guard.restart()
     this.screen = screen
     this.offset = screen.now - Date.now()
-    const before = new Map(this.#list.map((q) => [q.id, q]))
-    const waiting = screen.waiting.filter((q) => !this.#gone.has(q.id))
-    this.#show(waiting.map((q) => (same(before.get(q.id), q) ? before.get(q.id)! : q)))
+    const whole = this.#show(screen.waiting.filter((q) => !this.#gone.has(q.id)), want, patient)
     if (this.#ready.id === this.#current) void this.measured(this.#ready.id, this.#ready.height)
+    return whole
   }
 
-  #show(list: Question[]) {
-    const before = this.#list
+  #show(list: Question[], asked: string, patient: boolean): boolean {
+    const there = new Map(list.map((q) => [q.id, q]))
+    let next = there.get(this.#choose(list, there))
+    if (next?.partial && !patient) next = list.find((q) => !q.partial) ?? next
     this.#list = list
-    this.#go(this.#choose(before, list))
+    // What was asked for and is not there does not come; what was not asked for yet may.
+    if (there.has(this.#wanted) || this.#wanted === asked) this.#wanted = ''
+    if (next?.partial) {
+      if (patient && next.id !== this.#current) this.#wanted ||= next.id
+      this.#put(this.#kept(there.get(this.#current)))
+      return !patient
+    }
+    this.#put(next && same(this.#shown, next) ? this.#shown : next)
+    return true
   }
 
-  #choose(before: Question[], list: Question[]): string {
+  /** What stays on the page until the question to show has come. One that nobody waits for cannot be answered meanwhile. */
+  #kept(place: Question | undefined): Question | undefined {
+    if (!place || !this.#shown) return undefined
+    if (!place.partial) return same(this.#shown, place) ? this.#shown : place
+    return place.ended && !this.#shown.ended ? { ...this.#shown, ended: place.ended } : this.#shown
+  }
+
+  #choose(list: Question[], there: Map<string, Question>): string {
+    if (there.has(this.#wanted)) return this.#wanted
+    const before = this.#list
     const live = list.filter((q) => !q.ended)
-    const among = (some: Question[], id: string) => some.some((q) => q.id === id)
-    if (among(list, this.#wanted)) {
-      const id = this.#wanted
-      this.#wanted = ''
-      return id
+    if (document.visibilityState === 'hidden') {
+      // Nobody looks at a hidden page, and only a question that is on it brings the window back.
+      const known = new Set(before.map((q) => q.id))
+      const fresh = live.find((q) => !known.has(q.id))
+      if (fresh) return fresh.id
     }
-    // Nobody looks at a hidden page, and only a question that is on it brings the window back.
-    const fresh = document.visibilityState === 'hidden' && live.find((q) => !among(before, q.id))
-    if (fresh) return fresh.id
-    if (among(list, this.#current)) return this.#current
-    const at = before.findIndex((q) => q.id === this.#current)
-    const next = before.slice(at + 1).find((q) => among(live, q.id))
+    if (there.has(this.#current)) return this.#current
+    const left = this.#current || this.#wanted
+    const after = before.slice(before.findIndex((q) => q.id === left) + 1)
+    const next = after.map((q) => there.get(q.id)).find((q) => q && !q.ended)
     return (next ?? live[0] ?? list[0])?.id ?? ''
   }
 
-  #go(id: string) {
-    if (id !== this.#current) {
-      this.#current = id
+  #put(q: Question | undefined) {
+    if (q?.id !== this.#current) {
       this.#always = false
       this.message = ''
     }
-    const q = this.question
+    this.#shown = q
     if (!q?.always.length) this.#always = false
-    const mark = q ? `${q.id} ${q.seen} ${q.ended?.reason ?? ''}` : ''
-    if (mark !== this.#mark) this.#listenLater()
+    const mark = q ? JSON.stringify([q.id, q.seen, q.agent, q.ended?.reason]) : ''
+    if (mark !== this.#mark) this.#guard.restart()
     this.#mark = mark
     if (!q) this.#ready = { id: '', settings: false, height: 0 }
-  }
-
-  #listenLater() {
-    this.#deaf = performance.now() + guard
   }
 
   /** The question is in the page and wants this height, in points. */
   async measured(id: string, height: number) {
     const settings = this.screen?.settings ?? false
     const told = this.#ready
-    if (id !== this.#current || (told.id === id && told.settings === settings && told.height === height)) return
+    if (!id || id !== this.#current || (told.id === id && told.settings === settings && told.height === height)) return
     this.#ready = { id, settings, height }
-    await this.#backend.ready(id, height)
-    if (told.id !== id && id === this.#current) this.#listenLater() // the window may have appeared only now
+    await this.#tell()
+  }
+
+  /** Tells the host what is on the page. The last thing it hears is what is there last. */
+  #tell(): Promise<void> {
+    this.#untold = true
+    this.#guard.restart()
+    this.#telling ??= this.#send()
+    return this.#telling
+  }
+
+  async #send() {
+    while (this.#untold) {
+      this.#untold = false
+      const { id, height } = this.#ready
+      if (!id || id !== this.#current) continue
+      try {
+        await this.#backend.ready(id, height)
+      } catch (err) {
+        console.error('cannot say that the question is on the page', err)
+      }
+      this.#guard.restart() // the window may have appeared, or changed, only now
+    }
+    this.#telling = undefined
   }
 
   get note(): string {
@@ -152,7 +207,7 @@ export class ScreenState {
     if (action === 'next') return this.#step(1)
     if (action === 'previous') return this.#step(-1)
     const q = this.question
-    if (!q || performance.now() < this.#deaf) return
+    if (!q || this.#guard.early) return
     switch (`${this.view} ${action}`) {
       case 'ask deny':
         return void this.#answer(q, 'deny')
@@ -172,15 +227,20 @@ export class ScreenState {
   #step(by: number) {
     const n = this.live.length
     if (n === 0) return
-    const at = this.index < 0 ? (by > 0 ? 0 : n - 1) : (this.index + by + n) % n
-    this.#go(this.live[at]!.id)
+    const from = this.#wanted || this.#current
+    const at = this.live.findIndex((q) => q.id === from)
+    const to = this.live[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]!.id
+    if (to === from) return
+    this.#wanted = to === this.#current ? '' : to
+    this.#guard.restart() // what comes next is meant for the other one
+    void this.load()
   }
 
   #turn(always: boolean) {
     if (this.#busy.has(this.#current) || always === this.#always) return
     this.#always = always
     this.message = ''
-    this.#listenLater() // other buttons stand where those were
+    this.#guard.restart() // other buttons stand where those were
   }
 
   async #answer(q: Question, decision: Decision) {
@@ -198,6 +258,8 @@ export class ScreenState {
     if (said.ok) this.#forget(q.id)
     else if (q.id === this.#current) this.message = said.message || panel.notTaken
     await this.load()
+    // The host may take another question for the one that is on the page.
+    if (!said.ok && this.#ready.id === this.#current) await this.#tell()
   }
 
   async #dismiss(id: string) {
@@ -209,12 +271,16 @@ export class ScreenState {
   #forget(id: string) {
     this.#gone.add(id)
     delete this.#notes[id]
-    this.#show(this.#list.filter((q) => q.id !== id))
+    if (this.#wanted === id) this.#wanted = ''
+    this.#show(this.#list.filter((q) => q.id !== id), id, true)
   }
 }
 
 // What is shown stays as it is when nothing about it changed, and with it
 // what a person has selected in it. seen names all that is not compared here.
 function same(a: Question | undefined, b: Question): boolean {
-  return a?.seen === b.seen && a.expires === b.expires && a.ended?.at === b.ended?.at && a.agent.name === b.agent.name
+  return (
+    a?.id === b.id && a.seen === b.seen && a.expires === b.expires && a.ended?.at === b.ended?.at &&
+    JSON.stringify(a.agent) === JSON.stringify(b.agent)
+  )
 }

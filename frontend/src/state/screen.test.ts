@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Fake } from '../lib/backend.fake'
+import { oneWhole, type Fake } from '../lib/backend.fake'
 import { calls, ended, host, question, replace } from '../lib/sample'
 import { panel } from '../lib/text'
 import type { Answered, Question, Screen } from '../lib/types'
@@ -37,6 +37,10 @@ describe('answers that come too early do not count', () => {
     ['the page becomes visible', () => see('visible')],
     ['the person comes back from Always allow…', async (s) => (s.act('always'), await look(), s.act('back'))],
     ['the menu asks for it again', async (s, b) => (await s.measured('a', 500), await look(), b.tell('open', 'a'))],
+    ['another one was asked for and does not come', (s, b) => ((b.screen = () => new Promise(() => {})), s.act('next'))],
+    ['the question gets another height', async (s) => (await s.measured('a', 500), await look(), await s.measured('a', 540))],
+    ['who asks is called otherwise', (_, b) => replace(b, question('a', { agent: { ...question('a').agent, full: 'claude · 7' } }), question('b'))],
+    ['the settings open beneath it', (_, b) => ((b.fixture.screen = { ...b.fixture.screen, settings: true }), b.tell('screen'))],
   ]
   test.each(cases)('%s', async (_, change) => {
     const [state, backend] = await shown(question('a'), question('b'))
@@ -172,6 +176,7 @@ describe('one answer', () => {
     state.act('once')
     await look()
     state.act('next')
+    await settle()
     expect(state.message).toBe('')
   })
 
@@ -179,6 +184,7 @@ describe('one answer', () => {
     const [state, backend] = await shown(question('a'), question('b'))
     state.note = 'Not now.'
     state.act('next')
+    await settle()
     expect(state.note).toBe('')
     state.note = 'Fine.'
     await look()
@@ -204,10 +210,14 @@ describe('which question is shown', () => {
   ]
   test.each(cases)('%s', async (_, before, current, after, want) => {
     const [state, backend] = await shown(...before)
-    while (state.question?.id !== current) state.act('next')
+    while (state.question?.id !== current) {
+      state.act('next')
+      await settle()
+    }
     replace(backend, ...after)
     await settle()
     expect(state.question?.id).toBe(want)
+    expect(state.question?.partial).toBeFalsy()
   })
 
   test('a live one is shown before one that ended', async () => {
@@ -220,6 +230,7 @@ describe('which question is shown', () => {
     const seen = []
     for (const action of ['next', 'next', 'next', 'previous', 'previous'] as const) {
       state.act(action)
+      await settle()
       seen.push(`${state.question?.id}${state.index}`)
     }
     expect(seen).toEqual(['b1', 'c2', 'a0', 'c2', 'b1'])
@@ -263,15 +274,141 @@ describe('the screen', () => {
   function slow(): [Fake, ((...waiting: Question[]) => Promise<void>)[]] {
     const backend = host()
     const say: ((...waiting: Question[]) => Promise<void>)[] = []
-    backend.screen = () =>
+    backend.screen = (want) =>
       new Promise<Screen>((done) =>
         say.push(async (...waiting) => {
-          done({ ...backend.fixture.screen, waiting })
+          done(oneWhole({ ...backend.fixture.screen, waiting }, want))
           await settle()
         }),
       )
     return [backend, say]
   }
+
+  /** A slow host that has shown the first of these. */
+  async function slowly(...waiting: Question[]) {
+    const [backend, say] = slow()
+    const asked = vi.spyOn(backend, 'screen')
+    const state = new ScreenState(backend)
+    state.start()
+    await say[0]!(...waiting)
+    await look()
+    const next = (...now: Question[]) => say.at(-1)!(...now)
+    return { backend, state, next, asked: () => asked.mock.calls.map(([want]) => want) }
+  }
+
+  describe('holds one question whole', () => {
+    const [a, b, c] = [question('a'), question('b'), question('c')]
+
+    test('the one before stays until the one that is wanted has come', async () => {
+      const { state, next, asked } = await slowly(a, b, c)
+      state.act('next')
+      state.act('next') // c by now; b is on its way
+      expect([state.question?.id, state.index, state.live.length]).toEqual(['a', 0, 3])
+      await next(a, b, c)
+      expect(state.question?.id).toBe('a')
+      await next(a, b, c)
+      expect([state.question?.id, state.index]).toEqual(['c', 2])
+      expect(state.question?.partial).toBeFalsy()
+      expect(asked()).toEqual(['', 'b', 'c'])
+    })
+
+    test('and goes on being the one if the person comes back meanwhile', async () => {
+      const { state, next, asked } = await slowly(a, b)
+      state.act('next')
+      state.act('previous')
+      await next(a, b)
+      await next(a, b)
+      expect(state.question?.id).toBe('a')
+      expect(asked()).toEqual(['', 'b', 'a'])
+    })
+
+    test('one that is wanted and goes is not waited for', async () => {
+      const { state, next, asked } = await slowly(a, b, c)
+      state.act('next')
+      await next(c, a) // what is whole is c
+      expect(state.question?.id).toBe('a')
+      await next(c, a)
+      expect([state.question?.id, state.question?.partial]).toEqual(['a', undefined])
+      expect(asked()).toEqual(['', 'b', 'a'])
+    })
+
+    test('one that is answered goes at once, before the next one has come', async () => {
+      const { state, next } = await slowly(a, b)
+      state.act('once')
+      await settle()
+      expect([state.question, state.covered]).toEqual([undefined, true])
+      await next(b)
+      expect([state.question?.id, state.index, state.live.length]).toEqual(['b', 0, 1])
+    })
+
+    test('one that is withdrawn while another is on its way goes at once', async () => {
+      const { state, next } = await slowly(a, b, c)
+      state.act('next')
+      state.act('next')
+      await next(b, c)
+      expect([state.question, state.covered]).toEqual([undefined, true])
+      await next(b, c)
+      expect(state.question?.id).toBe('c')
+    })
+
+    test('one that ends while another is on its way cannot be answered', async () => {
+      const { backend, state, next } = await slowly(a, b, c)
+      state.act('next')
+      state.act('next')
+      await next(b, c, ended('a'))
+      expect([state.question?.id, state.view]).toEqual(['a', 'ended'])
+      await look()
+      for (const action of ['deny', 'once', 'always', 'save'] as const) state.act(action)
+      expect(calls(backend, 'decide')).toEqual([])
+    })
+
+    test('the next one that goes as well while it is on its way makes room for the one after', async () => {
+      const { state, next } = await slowly(a, b, c, question('d'))
+      state.act('once')
+      await settle()
+      await next(c, question('d'))
+      await next(c, question('d'))
+      expect(state.question?.id).toBe('c')
+      expect(state.covered).toBe(true)
+    })
+
+    test('a host that keeps giving another one is not asked forever', async () => {
+      const [state, backend] = await shown(a, b, c)
+      const stubborn = vi.spyOn(backend, 'screen').mockImplementation(() => Promise.resolve(oneWhole({ ...backend.fixture.screen, waiting: [c, a, b] }, 'c')))
+      state.act('next')
+      await settle()
+      expect(state.question?.id).toBe('c')
+      expect(stubborn.mock.calls.length).toBeLessThan(6)
+      // And one that gives none leaves what is there, once it was not asked too often.
+      stubborn.mockImplementation(() => Promise.resolve({ ...backend.fixture.screen, waiting: [c, a, b].map((q) => ({ ...q, partial: true, seen: '' })) }))
+      stubborn.mockClear()
+      state.act('next')
+      await settle()
+      expect(state.question).toMatchObject({ id: 'c', seen: 'c:1' })
+      expect(stubborn.mock.calls.length).toBeLessThan(6)
+    })
+
+    test('a flood of others moves nothing', async () => {
+      const flood = Array.from({ length: 1000 }, (_, i) => question(`q${i}`))
+      const [state, backend] = await shown(a)
+      const looks = vi.spyOn(backend, 'screen')
+      const before = state.question
+      replace(backend, ...flood, a)
+      await settle()
+      expect(state.question).toBe(before)
+      expect([state.index, state.live.length]).toEqual([1000, 1001])
+      state.act('next')
+      await settle()
+      expect([state.question?.id, state.index]).toEqual(['q0', 0])
+      state.act('previous')
+      await settle()
+      expect(state.question?.id).toBe('a')
+      replace(backend, ...flood)
+      await settle()
+      expect(state.question?.id).toBe('q0')
+      expect(looks.mock.calls.length).toBeLessThan(12)
+    })
+  })
 
   test('is asked for once more when something changes meanwhile, and not more often', async () => {
     const [backend, say] = slow()
@@ -344,6 +481,47 @@ test('the host hears of a question, of another height, and of the settings that 
   await settle()
   expect(calls(backend, 'ready')).toEqual([['a', 500], ['a', 540], ['a', 540]])
   state.act('next')
+  await settle()
   await state.measured('b', 600)
   expect(calls(backend, 'ready').at(-1)).toEqual(['b', 600])
+})
+
+test('the host hears of one thing after the other, and last of what is there last', async () => {
+  const [state, backend] = await shown(question('a'), question('b'))
+  const done: (() => void)[] = []
+  backend.ready = (...said) => {
+    backend.calls.push(['ready', ...said])
+    return new Promise((go) => done.push(go))
+  }
+  void state.measured('a', 500)
+  void state.measured('a', 520)
+  void state.measured('a', 540)
+  expect(calls(backend, 'ready')).toEqual([['a', 500]])
+  done[0]!()
+  await settle()
+  expect(calls(backend, 'ready')).toEqual([['a', 500], ['a', 540]])
+  void state.measured('a', 560)
+  state.act('next')
+  await settle()
+  void state.measured('b', 600)
+  done[1]!()
+  await settle()
+  expect(calls(backend, 'ready').slice(2)).toEqual([['b', 600]])
+})
+
+test('after an answer that was not taken the host hears once more what is on the page', async () => {
+  const [state, backend] = await shown(question('a'))
+  await state.measured('a', 500)
+  await look()
+  backend.answered = { ok: false, message: 'It had just appeared.' }
+  state.act('once')
+  await settle()
+  expect(calls(backend, 'ready')).toEqual([['a', 500], ['a', 500]])
+  state.act('once') // the host counts from then on
+  await settle()
+  expect(calls(backend, 'decide')).toHaveLength(1)
+  await look()
+  state.act('once')
+  await settle()
+  expect(calls(backend, 'decide')).toHaveLength(2)
 })

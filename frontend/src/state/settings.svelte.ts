@@ -1,7 +1,10 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
-import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Theme, Word } from '../lib/types'
+import { Guard } from '../lib/guard'
+import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Screen, Theme, Word } from '../lib/types'
 import { DenyForm, EntryForm } from './forms.svelte'
+
+export type Page = 'agents' | 'node' | 'general'
 
 /** What became of the last edit. */
 export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
@@ -13,6 +16,7 @@ const clock = 15_000
 
 /** Everything that the settings show, and all they can do. */
 export class SettingsState {
+  page = $state<Page>('agents')
   agents = $state.raw<AgentRow[]>([])
   policy = $state.raw<Policy>()
   host = $state.raw<Host>()
@@ -21,9 +25,7 @@ export class SettingsState {
   canUndo = $state(false)
   /** Counts edits that were not taken, so that controls go back to what holds. */
   refused = $state(0)
-  /** The agent whose settings a person asked for in the menu, if any. */
-  asked = $state('')
-  /** A question stands above the settings. */
+  /** A question stands above the settings: nothing is edited. */
   covered = $state(false)
   form = $state.raw<EntryForm | DenyForm>()
   /** The entry that was added last. */
@@ -32,7 +34,9 @@ export class SettingsState {
   #backend: Backend
   #agentId = ''
   #ahead = 0 // of the host's clock against ours
-  #turn = 0 // what was asked for in an earlier turn is not shown
+  #looks = 0 // what was asked for in an earlier look is not shown
+  #turn = 0 // of the menu
+  #guard = new Guard()
   #edits: Promise<unknown> = Promise.resolve()
 
   constructor(backend: Backend) {
@@ -41,11 +45,11 @@ export class SettingsState {
 
   /** Loads everything, and keeps it up to date until the answer is called. */
   start(): () => void {
-    void this.#screen()
-    void this.reload().then(tick).then(() => this.#backend.settingsReady())
+    void this.reload().then(tick).then(() => this.#backend.settingsReady()).then(() => this.#guard.restart())
     const ends = [
       this.#backend.on('policy', () => void this.reload()),
-      this.#backend.on('screen', () => void this.#screen().then(() => this.#loadAgents())),
+      this.#backend.on('screen', () => void this.#loadAgents()),
+      this.#guard.follow(),
     ]
     const timer = setInterval(() => (this.now = Date.now() + this.#ahead), clock)
     return () => {
@@ -54,13 +58,23 @@ export class SettingsState {
     }
   }
 
-  async #screen() {
-    const screen = await this.#backend.screen()
+  /** Takes what the whole page shows, and goes to the agent that a person asked for in the menu. */
+  see(screen: Screen, covered: boolean) {
     this.#ahead = screen.now - Date.now()
     this.now = screen.now
-    this.covered = screen.waiting.length > 0
-    if (screen.agent && screen.agent !== this.asked) await this.choose(screen.agent)
-    this.asked = screen.agent ?? ''
+    if (this.covered && !covered) this.#guard.restart()
+    this.covered = covered
+    const asked = screen.turn > this.#turn && screen.agent
+    this.#turn = screen.turn
+    if (!asked) return
+    this.go('agents')
+    void this.choose(asked)
+  }
+
+  /** Shows another page. */
+  go(page: Page) {
+    this.page = page
+    this.forget()
   }
 
   async #loadAgents() {
@@ -71,13 +85,18 @@ export class SettingsState {
   async reload() {
     try {
       await this.#loadAgents()
-      this.host = await this.#backend.host()
+      this.#meet(await this.#backend.host())
       this.#agentId ||= this.#first()
       if (this.#agentId) await this.#load()
       this.preferences = await this.#backend.preferences()
     } catch (error) {
       this.note = { kind: 'problem', message: String(error) }
     }
+  }
+
+  #meet(host: Host) {
+    if (host.heldHash !== this.host?.heldHash) this.#guard.restart()
+    this.host = host
   }
 
   /** Who is shown first: who waits, else who asked last, else every agent. */
@@ -88,9 +107,9 @@ export class SettingsState {
   }
 
   async #load() {
-    const turn = ++this.#turn
+    const look = ++this.#looks
     const policy = await this.#backend.policy(this.#agentId)
-    if (turn === this.#turn) this.#show(policy)
+    if (look === this.#looks) this.#show(policy)
   }
 
   #show(policy: Policy) {
@@ -145,6 +164,10 @@ export class SettingsState {
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
+    if (this.covered) {
+      this.refused++
+      return Promise.resolve()
+    }
     const next = this.#edits.then(work).catch((error: unknown) => {
       this.refused++
       this.note = { kind: 'problem', message: String(error) }
@@ -157,7 +180,7 @@ export class SettingsState {
     if (saved.policy) {
       this.canUndo = saved.canUndo
       if (saved.policy.agent.id === this.#agentId) {
-        this.#turn++
+        this.#looks++
         this.#show(saved.policy)
       }
     }
@@ -204,14 +227,14 @@ export class SettingsState {
     }).finally(() => (form.busy = false))
   }
 
-  /** Answers an edit of the file that waits: the one that is shown. */
-  answerEdit(accept: boolean) {
-    const hash = this.host?.heldHash
-    if (!hash) return Promise.resolve()
+  /** Answers an edit of the file that waits: the one that was shown, and for long enough. */
+  answerEdit(hash: string, accept: boolean) {
+    if (this.#guard.early) return Promise.resolve()
     return this.#queue(async () => {
       if (this.host?.heldHash !== hash) return
-      this.#take(await this.#backend.answerEdit(hash, accept))
-      this.host = await this.#backend.host()
+      const { ok, message } = await this.#backend.answerEdit(hash, accept)
+      this.#take({ ok, message, conflict: false, canUndo: this.canUndo })
+      this.#meet(await this.#backend.host())
     })
   }
 

@@ -7,7 +7,16 @@ import { EntryForm } from './forms.svelte'
 import { SettingsState } from './settings.svelte'
 
 const stops: (() => void)[] = []
-afterEach(() => stops.splice(0).forEach((stop) => stop()))
+afterEach(() => {
+  stops.splice(0).forEach((stop) => stop())
+  vi.restoreAllMocks()
+})
+
+/** The clock by which an answer is too early, so much later. */
+const later = (ms: number) => {
+  const now = performance.now()
+  vi.spyOn(performance, 'now').mockReturnValue(now + ms)
+}
 
 async function open(fixture: unknown = agents, agentId = 'claude-code') {
   const backend = fake(fixture as unknown as Fixture)
@@ -178,11 +187,89 @@ test('rows of every agent are not edited here', async () => {
 
 test('an edit of the file is answered for the one that was shown', async () => {
   const { backend, state } = await open(held)
-  const first = state.answerEdit(true)
+  later(600)
+  const first = state.answerEdit('5f1d', true)
   backend.fixture.host = { ...backend.fixture.host, heldHash: 'another' }
-  const second = state.answerEdit(true) // for the one that is on the page still
+  const second = state.answerEdit('5f1d', true) // for the one that is on the page still
   await Promise.all([first, second])
   expect(backend.calls.filter((c) => c[0] === 'answerEdit')).toEqual([['answerEdit', '5f1d', true]])
+})
+
+test.each<[string, (state: SettingsState, backend: Fake) => unknown]>([
+  ['it has just appeared', () => {}],
+  ['it is another one', async (state, backend) => {
+    later(600)
+    backend.fixture.host = { ...backend.fixture.host, heldHash: 'another' }
+    await state.reload()
+  }],
+  ['a question has just gone', (state, backend) => {
+    state.see(backend.fixture.screen, true)
+    later(600)
+    state.see(backend.fixture.screen, false)
+  }],
+])('an edit of the file is not answered in the half second after %s', async (_, change) => {
+  const { backend, state } = await open(held)
+  await change(state, backend)
+  const hash = state.host!.heldHash!
+  for (const take of [true, false]) await state.answerEdit(hash, take)
+  expect(backend.calls).toEqual([])
+  later(501)
+  await state.answerEdit(hash, false)
+  expect(backend.calls).toEqual([['answerEdit', hash, false]])
+})
+
+test('why the host does not take an answer about the file is said in its words', async () => {
+  const { backend, state } = await open(held)
+  later(600)
+  backend.saved = { ok: false, conflict: true, message: 'This had just changed.' }
+  await state.answerEdit('5f1d', true)
+  expect(state.note).toEqual({ kind: 'problem', message: 'This had just changed.' })
+})
+
+test('the agent that a person asks for in the menu is gone to each time', async () => {
+  const { backend, state } = await open()
+  const ask = async (agent: string, turn: number) => {
+    state.see({ ...backend.fixture.screen, agent, turn }, false)
+    await vi.waitFor(() => expect(state.policy?.agent.id).toBe(state.policy && agent ? agent : state.policy?.agent.id))
+  }
+  state.go('general')
+  await ask('codex', 1)
+  expect(state.page).toBe('agents')
+  await state.choose('scratch')
+  state.go('node')
+  await ask('', 1) // something else has changed
+  state.see({ ...backend.fixture.screen, agent: 'codex', turn: 1 }, false)
+  await state.reload()
+  expect([state.policy?.agent.id, state.page]).toEqual(['scratch', 'node'])
+  await ask('codex', 2)
+  expect([state.policy?.agent.id, state.page]).toEqual(['codex', 'agents'])
+})
+
+test('an agent that was asked for before the settings were there is the first one', async () => {
+  const backend = fake(agents as unknown as Fixture)
+  const state = new SettingsState(backend)
+  state.see({ ...backend.fixture.screen, agent: 'codex', turn: 3 }, false)
+  stops.push(state.start())
+  await vi.waitFor(() => expect(state.preferences).toBeDefined())
+  expect(state.policy?.agent.id).toBe('codex')
+})
+
+test('nothing is edited beneath a question', async () => {
+  const { backend, state } = await open(held)
+  state.add('entry')
+  state.form!.pattern = '/bin/x'
+  later(600)
+  state.see(backend.fixture.screen, true)
+  const [entry, rule] = [state.policy!.allowlist[0]!, state.policy!.denylist[0]!]
+  await Promise.all([
+    state.setMode('allow-all'), state.setWord('ask', 'off'), state.switchEntry(entry, false), state.removeEntry(entry), state.removeDeny(rule),
+    state.undo(), state.saveForm(), state.answerEdit('5f1d', true), state.setTheme('dark'), state.setAnswerFromTerminal(true),
+  ])
+  expect(backend.calls).toEqual([])
+  expect(state.form).toMatchObject({ pattern: '/bin/x', busy: false })
+  state.see(backend.fixture.screen, false)
+  await state.saveForm()
+  expect(backend.calls.map((c) => c[0])).toEqual(['addEntry'])
 })
 
 test('preferences are sent whole', async () => {

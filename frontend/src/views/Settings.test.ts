@@ -1,15 +1,18 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte'
 import axe from 'axe-core'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import agents from '../fixtures/agents.json'
 import broken from '../fixtures/agents-broken.json'
 import held from '../fixtures/agents-held.json'
 import { fake, type Fixture } from '../lib/backend.fake'
 import { settings as text } from '../lib/text'
-import type { EntryRow, Question } from '../lib/types'
+import type { EntryRow } from '../lib/types'
 import Settings from './Settings.svelte'
 
-afterEach(cleanup)
+afterEach(() => {
+  cleanup()
+  vi.restoreAllMocks()
+})
 
 /** A fixture in which one agent waits, so that it is the one that is shown. */
 const shows = (id: string, from: unknown = agents) => {
@@ -20,7 +23,7 @@ const shows = (id: string, from: unknown = agents) => {
 
 async function open(fixture: Fixture = shows('claude-code')) {
   const backend = fake(fixture)
-  const page = render(Settings, { backend })
+  const page = render(Settings, { backend, screen: backend.fixture.screen, covered: false })
   await screen.findByRole('grid')
   return { backend, ...page }
 }
@@ -37,6 +40,53 @@ test('the page has no violations, and shows what is there and nothing else', asy
   await clean(container)
   const links = screen.getAllByRole('link').map((a) => a.textContent?.trim().replace(/\s+/g, ' '))
   expect(links).toEqual(['Agents 4', 'Node', 'General'])
+  const { allowlist, denylist } = agents.policies['claude-code']
+  expect(screen.getByRole('tab', { name: `Allowlist ${allowlist.length}` })).toBeTruthy()
+  expect(screen.getByRole('tab', { name: `Denylist ${denylist.length}` })).toBeTruthy()
+})
+
+test('all that is known of a chosen row is said below the table', async () => {
+  const fixture = shows('claude-code')
+  const row = fixture.policies['claude-code']!.allowlist.find((e) => e.pattern === 'rg')!
+  const day = (n: number) => Date.UTC(2026, 2, n, 12)
+  Object.assign(row, {
+    lastUsed: day(3), lastCommand: 'rg --hidden secret', lastPath: '/opt/bin/rg', note: 'reads only', addedBy: 'developer tools', addedAt: day(4), ends: day(30),
+    args: ['--one', 'two'], argPattern: 'x.*y', cwd: '/work', session: 'nightly',
+  })
+  await open(fixture)
+  expect(screen.queryByRole('region', { name: text.chosenEntry })).toBeNull()
+  rowOf('rg reads only').focus()
+  const detail = within(await screen.findByRole('region', { name: text.chosenEntry }))
+  for (const said of ['rg', 'rg --hidden secret', '/opt/bin/rg', 'reads only', '--one', 'two', 'x.*y', '/work', 'nightly', text.date(day(3)), text.date(day(30)), `With the developer tools, ${text.date(day(4))}`]) {
+    expect(detail.getByText(said), said).toBeTruthy()
+  }
+  await clean(document.body)
+})
+
+test.each([
+  ['panel', 'On the panel'], ['settings', 'In the settings'], ['command line', 'On the command line'], ['a script', 'a script'], ['constructor', 'constructor'], ['', 'Not noted'],
+])('added by %j', (by, want) => expect(text.addedBy(by, '')).toBe(want))
+
+test('the whole reason of a rule is said below the table', async () => {
+  const fixture = shows('claude-code')
+  fixture.policies['claude-code']!.denylist[0]!.reason = 'because '.repeat(40).trim()
+  await open(fixture)
+  await fireEvent.click(screen.getByRole('tab', { name: /^Denylist/ }))
+  const row = (await screen.findAllByRole('row'))[1]!
+  await fireEvent.click(row)
+  const detail = within(await screen.findByRole('region', { name: text.chosenRule }))
+  expect(detail.getByText('because '.repeat(40).trim())).toBeTruthy()
+})
+
+test('agents of one name are told apart', async () => {
+  const fixture = shows('claude-code')
+  for (const row of fixture.agents.slice(1, 3)) row.agent = { ...row.agent, name: 'Helper', full: row.agent.id }
+  fixture.policies['claude-code']!.agent = fixture.agents[1]!.agent
+  await open(fixture)
+  await fireEvent.click(screen.getByRole('button', { name: `${text.agent}: Helper claude-code` }))
+  await fireEvent.input(await screen.findByLabelText(text.findAgent), { target: { value: fixture.agents[2]!.agent.id } })
+  await waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(1))
+  expect(screen.getByRole('option').textContent).toContain(fixture.agents[2]!.agent.id)
 })
 
 test('of 10 000 entries only those near what is seen exist', async () => {
@@ -184,14 +234,12 @@ test('a conflict leaves what was typed in the dialog', async () => {
 })
 
 test('what is typed survives a question', async () => {
-  const { backend } = await open()
+  const { rerender } = await open()
   await fireEvent.click(screen.getByRole('button', { name: text.add }))
   await fireEvent.input(within(await dialog()).getByLabelText(text.form.pattern), { target: { value: '/half/typ' } })
-  backend.fixture.screen = { ...backend.fixture.screen, waiting: [{} as Question] }
-  backend.tell('screen')
+  await rerender({ covered: true })
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  backend.fixture.screen = { ...backend.fixture.screen, waiting: [] }
-  backend.tell('screen')
+  await rerender({ covered: false })
   expect(within(await dialog()).getByLabelText(text.form.pattern)).toHaveProperty('value', '/half/typ')
 })
 
@@ -233,6 +281,10 @@ test('an edit of the file stands above every page, and keeping comes first', asy
   const banner = within(await screen.findByRole('region', { name: text.held }))
   expect(banner.getAllByRole('button').map((b) => b.textContent)).toEqual([text.keep, text.take])
   for (const change of held.host.held) expect(banner.getByText(change)).toBeTruthy()
+  await fireEvent.click(banner.getByRole('button', { name: text.keep }))
+  expect(backend.calls).toEqual([]) // it had just appeared
+  const now = performance.now()
+  vi.spyOn(performance, 'now').mockReturnValue(now + 600)
   await fireEvent.click(banner.getByRole('button', { name: text.keep }))
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['answerEdit', '5f1d', false]))
 })

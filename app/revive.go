@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	// silence is how long a page may take to show a question before it counts
+	// as dead.
+	silence = 8 * time.Second
+	// again is how long after a new start the app does not start anew: what
+	// is broken then is not the page.
+	again = time.Minute
+	// startedAgain holds when the app started itself anew, in unix seconds.
+	startedAgain = "COUNTERSIGN_STARTED_AGAIN"
+)
+
+// expectPage waits for the page to show a question, or no longer. A page
+// whose process has died shows nothing ever again, and nothing can be asked.
+// The caller holds the lock.
+func (a *app) expectPage(expect bool) {
+	switch {
+	case !expect && a.dead != nil:
+		a.dead.Stop()
+		a.dead = nil
+	case expect && a.dead == nil && !a.quitting:
+		a.dead = time.AfterFunc(silence, a.pageIsDead)
+	}
+}
+
+// pageIsDead starts the app anew: there is no other way to get a page. What
+// waits is denied, and the agents are told that they may ask again.
+func (a *app) pageIsDead() {
+	fmt.Fprintln(os.Stderr, "Countersign: the window does not show what waits")
+	if at, err := strconv.ParseInt(os.Getenv(startedAgain), 10, 64); err == nil && time.Since(time.Unix(at, 0)) < again {
+		return
+	}
+	a.mu.Lock()
+	a.anew = true
+	a.mu.Unlock()
+	a.quit()
+}
+
+// startAnew replaces this process by a fresh one of the same program.
+func startAnew() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Setenv(startedAgain, strconv.FormatInt(time.Now().Unix(), 10)); err != nil {
+		return err
+	}
+	return syscall.Exec(self, os.Args, os.Environ())
+}
