@@ -141,6 +141,10 @@ func TestDoorWithRealProcesses(t *testing.T) {
 					defer p.Wait()
 				}
 			}
+			eventually(t, "all have asked", func() bool {
+				asked, _ := filepath.Glob(filepath.Join(filepath.Dir(op), "asked*"))
+				return len(asked) == askers(c.tasks)
+			})
 			time.Sleep(50 * time.Millisecond) // let orphans become such
 			os.WriteFile(op+".go", nil, 0o600)
 			eventually(t, "an outcome", func() bool { _, err := os.Stat(op); return err == nil })
@@ -149,6 +153,16 @@ func TestDoorWithRealProcesses(t *testing.T) {
 			}
 		})
 	}
+}
+
+func askers(tasks []task) (n int) {
+	for _, k := range tasks {
+		if k.Ask {
+			n++
+		}
+		n += askers(k.Kids)
+	}
+	return n
 }
 
 func runByHost(t *testing.T, socket string, k task) {

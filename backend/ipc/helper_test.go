@@ -26,7 +26,8 @@ type task struct {
 	// Host: listen at Socket, and for each exec start a helper with the task
 	// that is the second word of its command. It ends when its input does.
 	Host bool
-	// Ask: send one exec frame and keep the connection.
+	// Ask: send one exec frame, write a file whose name begins with "asked",
+	// and keep the connection.
 	Ask bool
 	// Idle: open so many connections, write a file with the name "idle" and
 	// the process id, and keep those that stay open.
@@ -85,6 +86,11 @@ func (k task) do() error {
 		defer c.Close()
 		if _, err := c.Exec(context.Background(), testToken, command("true")); err != nil {
 			return err
+		}
+		if k.Dir != "" {
+			if err := os.WriteFile(filepath.Join(k.Dir, fmt.Sprint("asked", os.Getpid())), nil, 0o600); err != nil {
+				return err
+			}
 		}
 	}
 	for range k.Idle {
