@@ -27,7 +27,7 @@ func (a *Approvals) Screen(want string) shown.Screen { return a.app.screen(want)
 // would like to have. The window is shown then, and not before.
 func (a *Approvals) Ready(id string, height int) { a.app.ready(id, height) }
 
-// tooEarly and lost are the sentences for answers that cannot be meant.
+// Sentences for answers that do not count.
 const (
 	tooEarly = "The question had just appeared: press again if you mean it."
 	unknown  = "Countersign does not know this answer."

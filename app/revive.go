@@ -36,6 +36,9 @@ func (a *app) expectPage(expect bool) {
 // waits is denied, and the agents are told that they may ask again.
 func (a *app) pageIsDead() {
 	fmt.Fprintln(os.Stderr, "Countersign: the window does not show what waits")
+	a.mu.Lock()
+	a.dead = nil
+	a.mu.Unlock()
 	if at, err := strconv.ParseInt(os.Getenv(startedAgain), 10, 64); err == nil && time.Since(time.Unix(at, 0)) < again {
 		return
 	}
