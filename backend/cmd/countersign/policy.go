@@ -15,6 +15,8 @@ type policyCommands struct {
 	Show    policyShow    `cmd:"" help:"What holds for an agent, and where each value comes from."`
 	Set     policySet     `cmd:"" help:"Set security, ask, askFallback or autoAllowSkills."`
 	Explain policyExplain `cmd:"" help:"Judge a command without running it."`
+	Test    policyTest    `cmd:"" help:"Judge the cases of a file on the machine it invents, running nothing."`
+	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`
 	Accept  policyAccept  `cmd:"" help:"Accept an edit of the policy file that waits."`
 	Reject  policyReject  `cmd:"" help:"Take an edit of the policy file back."`
 }
