@@ -60,7 +60,17 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 	if err != nil || !isProgram(file) {
 		return nil, finding(approval.ReasonNotFound, "there is no program %q", word)
 	}
-	return &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), File: file}, approval.Finding{}
+	res := &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), File: file}
+	return res, otherCase(res)
+}
+
+// otherCase finds a word that leads to a file only because the disk does not
+// tell cases apart: entries mean the name as it is stored.
+func otherCase(res *approval.Resolution) approval.Finding {
+	if res.Link == "" || !strings.EqualFold(res.Link, res.File.Path) {
+		return approval.Finding{}
+	}
+	return finding(approval.ReasonUntrustedPath, "%q is stored as %s, in other letters", res.Word, res.File.Path)
 }
 
 // link returns the place of a path whose last part is a link, with the links
@@ -94,7 +104,7 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		if why := j.distrust(p); why != "" {
 			return res, finding(approval.ReasonUntrustedPath, "%s was found in %s, which %s", name, p.dir, why)
 		}
-		return res, approval.Finding{}
+		return res, otherCase(res)
 	}
 	return nil, finding(approval.ReasonNotFound, "there is no program %q in PATH", name)
 }

@@ -62,16 +62,21 @@ func (s shape) fold() shape { return shape{fold(s.prefix), fold(s.glob)} }
 // no path, except that a lone * covers every one. A path that is not clean
 // is covered by nothing.
 func (p Pattern) Match(file string) bool {
-	if !strings.HasPrefix(file, "/") || len(file) > maxPath || path.Clean(file) != file {
-		return false
-	}
-	return p.any || !p.bare && p.exact.match(file)
+	return isFile(file) && (p.any || !p.bare && p.exact.match(file))
+}
+
+func isFile(file string) bool {
+	return strings.HasPrefix(file, "/") && len(file) <= maxPath && path.Clean(file) == file
 }
 
 // MatchName reports whether a bare pattern covers a command word that has no
 // slash and was found through PATH.
 func (p Pattern) MatchName(word string) bool {
-	return p.bare && word != "" && len(word) <= maxPath && !strings.Contains(word, "/") && p.exact.match(word)
+	return isName(word) && p.bare && p.exact.match(word)
+}
+
+func isName(word string) bool {
+	return word != "" && len(word) <= maxPath && !strings.Contains(word, "/")
 }
 
 // MatchFold reports whether a deny rule with this pattern hits a path or a
@@ -112,17 +117,29 @@ func (p Pattern) String() string { return p.text }
 
 // fold maps all letters that differ in case only to one of them, also K and
 // the Kelvin sign, s and the long s.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
+func fold(s string) string { return strings.Map(foldRune, s) }
+
+// appendFold appends fold(s) to b.
+func appendFold(b []byte, s string) []byte {
+	for _, r := range s {
 		if r < utf8.RuneSelf {
-			return asciiLower(r)
+			b = append(b, byte(asciiLower(r)))
+		} else {
+			b = utf8.AppendRune(b, foldRune(r))
 		}
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return unicode.ToLower(least)
-	}, s)
+	}
+	return b
+}
+
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		return asciiLower(r)
+	}
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return unicode.ToLower(least)
 }
 
 func asciiLower(r rune) rune {

@@ -289,23 +289,30 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestVectors compares with what OpenClaw answers. Its answers are about a
-// command word and the path it led to.
-func TestVectors(t *testing.T) {
+type vectorFile struct {
+	Home  string
+	Cases []struct {
+		Pattern, Raw, Resolved string
+		Match                  bool
+	}
+}
+
+func vectors(t *testing.T) (file vectorFile) {
+	t.Helper()
 	data, err := os.ReadFile("testdata/allowlist-glob.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct {
-		Home  string
-		Cases []struct {
-			Pattern, Raw, Resolved string
-			Match                  bool
-		}
-	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// TestVectors compares with what OpenClaw answers. Its answers are about a
+// command word and the path it led to.
+func TestVectors(t *testing.T) {
+	file := vectors(t)
 	if len(file.Cases) < 200 {
 		t.Fatalf("only %d cases", len(file.Cases))
 	}

@@ -55,23 +55,35 @@ func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind) 
 	if command.OfSystem(res.File) && kind != approval.KindReader {
 		return append(found, r.bareLiteral(res)...)
 	}
-	for _, one := range r.patterns {
-		if one.pattern.Match(res.File.Path) || res.Link != "" && one.pattern.Match(res.Link) && sameStore(res.Link, res.File.Path) {
-			found = append(found, one)
-		}
+	var at hits
+	r.patterns.index.Match(res.File.Path, at.add)
+	if res.Link != "" && sameStore(res.Link, res.File.Path) {
+		r.patterns.index.Match(res.Link, at.add)
 	}
-	for _, one := range r.bare {
-		if one.pattern.Any() || res.Bare && one.pattern.MatchName(res.Word) {
-			found = append(found, one)
-		}
+	for _, i := range at.sorted() {
+		found = append(found, r.patterns.rules[i])
+	}
+	found = append(found, r.any...)
+	if !res.Bare {
+		return found
+	}
+	var named hits
+	r.bare.index.MatchName(res.Word, named.add)
+	for _, i := range named.sorted() {
+		found = append(found, r.bare.rules[i])
 	}
 	return found
 }
 
 // bareLiteral returns the entries that are exactly this name.
 func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {
-	for _, one := range r.bare {
-		if res.Bare && one.Pattern == res.Word {
+	if !res.Bare {
+		return nil
+	}
+	var named hits
+	r.bare.index.MatchName(res.Word, named.add)
+	for _, i := range named.sorted() {
+		if one := r.bare.rules[i]; one.Pattern == res.Word {
 			found = append(found, one)
 		}
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -14,9 +15,11 @@ import (
 type Rules struct {
 	policy   approval.Policy
 	literal  map[string][]*rule // entries without a wildcard, by path
-	patterns []*rule
-	bare     []*rule
+	patterns ruleSet
+	bare     ruleSet
+	any      []*rule // entries for every program
 	denied   []denyRule
+	denials  *glob.Index // of denied
 	safeBins map[string]bool
 	trusted  map[string]bool
 }
@@ -30,6 +33,33 @@ type rule struct {
 	// target is where a literal pattern led when it was prepared, if it is a
 	// link and no identity was recorded with it.
 	target string
+}
+
+// ruleSet are rules with an index of their patterns.
+type ruleSet struct {
+	rules []*rule
+	index *glob.Index
+}
+
+func (s *ruleSet) prepare() {
+	patterns := make([]glob.Pattern, len(s.rules))
+	for i, one := range s.rules {
+		patterns[i] = one.pattern
+	}
+	s.index = glob.NewIndex(patterns)
+}
+
+// hits collects positions of an index, each once, in order.
+type hits []int
+
+func (h *hits) add(i int) bool {
+	*h = append(*h, i)
+	return true
+}
+
+func (h hits) sorted() []int {
+	slices.Sort(h)
+	return slices.Compact(h)
 }
 
 type denyRule struct {
@@ -57,6 +87,13 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 			r.deny(d, followed, home)
 		}
 	}
+	r.patterns.prepare()
+	r.bare.prepare()
+	denied := make([]glob.Pattern, len(r.denied))
+	for i, d := range r.denied {
+		denied[i] = d.pattern
+	}
+	r.denials = glob.NewIndex(denied)
 	for _, name := range p.SafeBins {
 		r.safeBins[name] = !neverSafe[name]
 	}
@@ -95,8 +132,10 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 	}
 	at, literal := pattern.Literal()
 	switch {
+	case pattern.Any():
+		r.any = append(r.any, one)
 	case pattern.Bare():
-		r.bare = append(r.bare, one)
+		r.bare.rules = append(r.bare.rules, one)
 	case literal:
 		if to := real(at); to != "" && to != at && len(e.Identity) == 0 {
 			one.target = to
@@ -109,7 +148,7 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 			}
 		}
 	default:
-		r.patterns = append(r.patterns, one)
+		r.patterns.rules = append(r.patterns.rules, one)
 	}
 }
 

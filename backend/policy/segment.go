@@ -103,20 +103,23 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 	if len(s.Argv) == 0 {
 		return nil
 	}
-	for i := range r.denied {
-		d := &r.denied[i]
-		if !leading(d.Args, s.Argv[1:]) {
-			continue
-		}
-		if s.Program == nil && d.meansName(s.Argv[0]) {
-			return d
-		}
-		for res := s.Program; res != nil; res = res.Interpreter {
-			for _, at := range []string{res.Path, res.Link, res.File.Path} {
-				if at != "" && d.pattern.MatchFold(at) {
-					return d
-				}
+	var at hits
+	if s.Program == nil {
+		r.denials.MatchFold(s.Argv[0], at.add)
+		r.denials.MatchFold("/bin/"+s.Argv[0], at.add)
+		r.denials.MatchFold("/usr/bin/"+s.Argv[0], at.add)
+	}
+	for res := s.Program; res != nil; res = res.Interpreter {
+		for _, path := range []string{res.Path, res.Link, res.File.Path} {
+			if path != "" {
+				r.denials.MatchFold(path, at.add)
 			}
+		}
+	}
+	for _, i := range at.sorted() {
+		d := &r.denied[i]
+		if leading(d.Args, s.Argv[1:]) && (s.Program != nil || d.meansName(s.Argv[0])) {
+			return d
 		}
 	}
 	return nil
