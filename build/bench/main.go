@@ -48,7 +48,7 @@ func main() {
 
 func run(program string) error {
 	fmt.Printf("%-4s %-58s %12s   %s\n", "", "what", "measured", "goal")
-	for _, measure := range []func(string) error{roundTrip, output, recheck, load, start} {
+	for _, measure := range []func(string) error{roundTrip, output, decide, recheck, load, start} {
 		if err := measure(program); err != nil {
 			return err
 		}
