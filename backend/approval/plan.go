@@ -74,6 +74,9 @@ type Segment struct {
 	Kind ProgramKind `json:"kind,omitempty"`
 	// Findings are reasons to ask that hold whatever the entries say.
 	Findings []Finding `json:"findings,omitempty"`
+	// Profiled tells that its arguments were read one by one: what they do
+	// beyond the program's own job is in Findings.
+	Profiled bool `json:"profiled,omitempty"`
 	// Ours is set when its arguments name files of Countersign itself.
 	Ours bool `json:"ours,omitempty"`
 	// Floor is set when it may never run, whatever policy says.

@@ -22,6 +22,7 @@ func (j *job) effects(seg *approval.Segment) {
 			seg.Floor = j.floor(called, seg)
 		}
 	}
+	seg.Profiled = j.profiled(seg, path.Base(seg.Program.Path), name)
 	if option := writingOption(name, seg.Argv[1:]); option != "" {
 		mark(approval.ReasonWritesFile, "writes a file with "+option)
 	}

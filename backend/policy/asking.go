@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -84,10 +86,17 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 			return nil
 		}
 		entry := entryFor(res)
-		if seen[entry.Pattern] {
+		if in.Plan.Segments[i].Profiled { // these words passed, and others may not
+			entry.Args, entry.ArgsExact = in.Plan.Segments[i].Argv[1:], true
+			if slices.Contains(entry.Args, "*") {
+				return nil // it would stand for any word
+			}
+		}
+		key := fmt.Sprintf("%q %q", entry.Pattern, entry.Args)
+		if seen[key] {
 			continue
 		}
-		if seen[entry.Pattern] = true; strings.ContainsAny(entry.Pattern, "*?[]{}\\") {
+		if seen[key] = true; strings.ContainsAny(entry.Pattern, "*?[]{}\\") {
 			return nil // the name itself would be read as a pattern
 		}
 		entries = append(entries, entry)

@@ -16,7 +16,7 @@ import (
 func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding) {
 	res := s.Program
 	miss := say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path)
-	for _, one := range r.candidates(res, s.Kind) {
+	for _, one := range r.candidates(res, s.Kind == approval.KindReader || s.Profiled) {
 		switch {
 		case !one.narrowed(in, s):
 		case one.ended(in):
@@ -39,8 +39,9 @@ func (one *rule) ended(in Input) bool {
 	return e.Ended(in.Now)
 }
 
-// candidates returns the entries whose pattern means this program.
-func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind) []*rule {
+// candidates returns the entries whose pattern means this program. read tells
+// that what it does is known: it only reads, or its arguments were read.
+func (r *Rules) candidates(res *approval.Resolution, read bool) []*rule {
 	found := slices.Clone(r.literal[res.File.Path])
 	if res.Link != "" {
 		for _, one := range r.literal[res.Link] {
@@ -50,9 +51,9 @@ func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind) 
 		}
 	}
 	// There are hundreds of programs of the system that can start others or
-	// write, and no list of them ever ends: a pattern covers only the readers
-	// among them, and the others need an entry with their name.
-	if command.OfSystem(res.File) && kind != approval.KindReader {
+	// write, and no list of them ever ends: a pattern covers only those among
+	// them of which more is known, and the others need an entry with their name.
+	if command.OfSystem(res.File) && !read {
 		return append(found, r.bareLiteral(res)...)
 	}
 	var at hits

@@ -99,7 +99,9 @@ func TestEntries(t *testing.T) {
 		{"*", "sh x", "ask inline-code"},
 		{"*", "python3.12 x", "ask inline-code"},
 		{"/usr/bin/env", "env ls", "ask wrapper-unclear"},
-		{"*", "git status", "ask starts-program"},
+		{"*", "git status", "allow"},
+		{"*", "git -c a=b status", "ask starts-program"},
+		{"*", "git push", "ask starts-program"},
 		{"*", "/usr/bin/tool x", "ask allowlist-miss"},
 		{"/usr/**", "/usr/bin/tool x", "ask allowlist-miss"},
 		{"/usr/bin/t??l", "/usr/bin/tool x", "ask allowlist-miss"},
@@ -120,7 +122,8 @@ func TestEntries(t *testing.T) {
 		{"~/.local/bin/mylink", "mylink x", "allow"},
 		{"/opt/a/*", "mylink x", "allow"},
 		{"~/.local/bin/list", "list x", "ask writes-file"},
-		{"/opt/homebrew/bin/*", "rg x", "ask starts-program"},
+		{"/opt/homebrew/bin/*", "rg x", "allow"},
+		{"/opt/homebrew/bin/*", "rg --pre sh x", "ask starts-program"},
 		// Chains.
 		{"/usr/bin/ls", "$ ls && ls; ls | ls", "allow"},
 		{"/usr/bin/ls", "$ ls && cat x", "ask allowlist-miss"},
@@ -300,7 +303,7 @@ func TestSafeBins(t *testing.T) {
 	}
 	p := onMiss()
 	p.SafeBins = []string{"jq", "tool"}
-	check(t, "jq is never safe", judge(p, "jq .", nil), "ask starts-program")
+	check(t, "jq is never safe", judge(p, "jq .", nil), "ask allowlist-miss")
 	check(t, "no profile", judge(p, "tool", nil), "ask allowlist-miss")
 	check(t, "not listed any more", judge(p, "$ echo x | wc -l", nil), "ask allowlist-miss")
 }
@@ -434,7 +437,10 @@ func TestAlways(t *testing.T) {
 		{"$ tool $x", ""},
 		{"$ tool > x", ""},
 		{"cat .env", ""},
-		{"$ tool x; git status", ""},
+		{"$ tool x; git status", "/usr/bin/tool /usr/bin/git"},
+		{"$ git status; git diff", "/usr/bin/git /usr/bin/git"},
+		{"git push", ""},
+		{"git log *", ""},
 	}
 	for _, test := range tests {
 		j := judge(onMiss(), test.line, nil)

@@ -1,0 +1,280 @@
+package command
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// profileFiles hold what is known of the arguments of programs, one file a
+// family. profiles/README.txt says how they are written.
+//
+//go:embed profiles/*.txt
+var profileFiles embed.FS
+
+// effect is what an option or an operand does beyond the program's own job.
+type effect string
+
+const (
+	effectNone    effect = ""
+	effectStarts  effect = "starts"  // starts a program that the request names
+	effectCode    effect = "code"    // evaluates code that the request names
+	effectWrites  effect = "writes"  // writes a file, where that is not the program's job
+	effectUploads effect = "uploads" // sends a file away
+	effectConfig  effect = "config"  // changes settings that stay
+	effectSystem  effect = "system"  // changes the machine
+	effectInside  effect = "inside"  // names a file or folder that must lie in the working directory
+	effectName    effect = "name"    // is a plain word, no address and no way out
+	effectJQ      effect = "jq"      // is a program of jq
+)
+
+// taking says whether an option takes a value.
+type taking int
+
+const (
+	takesNone  taking = iota
+	takesValue        // attached, or the next word
+	takesMaybe        // attached only
+)
+
+// option is one option of a program.
+type option struct {
+	takes  taking
+	effect effect
+}
+
+// profile is what is known of the arguments of a program, or of one of its
+// subcommands. What is not in it has an effect that nobody knows, and asks.
+type profile struct {
+	name     string
+	options  map[string]option
+	operands []effect // by place; the last one counts for all that follow
+	any      bool     // operands may be given
+	number   bool     // -NUM is an option
+	single   bool     // one dash begins a long name, as in find and go
+	plus     bool     // +WORD is no operand
+	project  bool     // it starts what the project names
+	always   effect
+	subs     map[string]*profile
+}
+
+// example is a command that must pass, or ask for a reason.
+type example struct {
+	file   string
+	line   int
+	argv   []string
+	reason approval.Reason
+}
+
+// library is what all files say.
+type library struct {
+	programs map[string]*profile
+	examples []example
+}
+
+// profiles are read at the first use. A test reads them all, so that a
+// mistake in one never reaches a user.
+var profiles = sync.OnceValue(func() *library {
+	l, err := readProfiles(profileFiles)
+	if err != nil {
+		panic(err)
+	}
+	return l
+})
+
+func readProfiles(files fs.FS) (*library, error) {
+	l := &library{programs: map[string]*profile{}}
+	names, err := fs.Glob(files, "profiles/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "/README.txt") {
+			continue
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		r := profileReader{library: l, file: name}
+		for line := range strings.Lines(string(text)) {
+			r.line++
+			if err := r.read(strings.TrimSpace(line)); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, r.line, err)
+			}
+		}
+	}
+	return l, nil
+}
+
+// profileReader reads one file.
+type profileReader struct {
+	*library
+	file    string
+	line    int
+	program *profile
+	now     []*profile // what a line is about: a program, or some of its subcommands
+}
+
+func (r *profileReader) read(line string) error {
+	if line == "" || strings.HasPrefix(line, "#") {
+		return nil
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	fields := strings.Fields(rest)
+	if word != "program" && r.program == nil {
+		return fmt.Errorf("%q stands before the first program", word)
+	}
+	switch word {
+	case "program":
+		return r.start(fields)
+	case "sub":
+		return r.startSub(fields)
+	case "pass", "ask":
+		return r.example(word, rest)
+	case "number", "single", "plus", "project":
+		for _, p := range r.now {
+			p.number, p.single = p.number || word == "number", p.single || word == "single"
+			p.plus, p.project = p.plus || word == "plus", p.project || word == "project"
+		}
+		return nil
+	case "operands":
+		return r.operands(fields)
+	case "always":
+		for _, p := range r.now {
+			p.always = effect(rest)
+		}
+		return known(effect(rest))
+	}
+	return r.options(word, fields)
+}
+
+func newProfile(name string) *profile { return &profile{name: name, options: map[string]option{}} }
+
+func (r *profileReader) start(names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("a program needs a name")
+	}
+	r.program = newProfile(names[0])
+	r.now = []*profile{r.program}
+	for _, name := range names {
+		if r.programs[name] != nil {
+			return fmt.Errorf("%s is there already", name)
+		}
+		r.programs[name] = r.program
+	}
+	return nil
+}
+
+func (r *profileReader) startSub(names []string) error {
+	r.now = nil
+	for _, name := range names {
+		at := r.program
+		for word := range strings.SplitSeq(name, "/") {
+			if at.subs == nil {
+				at.subs = map[string]*profile{}
+			}
+			if at.subs[word] == nil {
+				at.subs[word] = newProfile(at.name + " " + word)
+			}
+			at = at.subs[word]
+		}
+		r.now = append(r.now, at)
+	}
+	return nil
+}
+
+// options reads "flag", "value", "maybe", or an effect with one of them
+// behind it: "writes" takes a value, "writes-flag" none.
+func (r *profileReader) options(word string, names []string) error {
+	what, how, _ := strings.Cut(word, "-")
+	o := option{effect: effect(what), takes: takesValue}
+	if word == "flag" || word == "value" || word == "maybe" {
+		o.effect, how = effectNone, word
+	}
+	switch how {
+	case "", "value":
+	case "flag":
+		o.takes = takesNone
+	case "maybe":
+		o.takes = takesMaybe
+	default:
+		return fmt.Errorf("an option cannot be %q", word)
+	}
+	if err := known(o.effect); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
+			return fmt.Errorf("%q is no option", name)
+		}
+		for _, p := range r.now {
+			if _, twice := p.options[name]; twice {
+				return fmt.Errorf("%s has %s twice", p.name, name)
+			}
+			p.options[name] = o
+		}
+	}
+	return nil
+}
+
+func (r *profileReader) operands(words []string) error {
+	for _, p := range r.now {
+		p.any = !slices.Equal(words, []string{"none"})
+		p.operands = nil
+		for _, w := range words {
+			e := effect(w)
+			if w == "any" || w == "none" {
+				e = effectNone
+			}
+			if err := known(e); err != nil {
+				return err
+			}
+			p.operands = append(p.operands, e)
+		}
+	}
+	return nil
+}
+
+// example reads a command line of plain words, with '...' around one that
+// holds blanks, and for "ask" the reason behind =>.
+func (r *profileReader) example(word, rest string) error {
+	e := example{file: r.file, line: r.line}
+	if word == "ask" {
+		command, reason, ok := strings.Cut(rest, " => ")
+		if !ok {
+			return fmt.Errorf("an example that asks needs => and the reason")
+		}
+		rest, e.reason = command, approval.Reason(reason)
+	}
+	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
+		var next string
+		if quoted, ok := strings.CutPrefix(rest, "'"); ok {
+			if next, rest, ok = strings.Cut(quoted, "'"); !ok {
+				return fmt.Errorf("a quote is not closed")
+			}
+		} else {
+			next, rest, _ = strings.Cut(rest, " ")
+		}
+		e.argv = append(e.argv, next)
+	}
+	if len(e.argv) == 0 || r.programs[e.argv[0]] != r.program {
+		return fmt.Errorf("an example must be a command of %s", r.program.name)
+	}
+	r.library.examples = append(r.library.examples, e)
+	return nil
+}
+
+func known(e effect) error {
+	switch e {
+	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectName, effectJQ:
+		return nil
+	}
+	return fmt.Errorf("there is no effect %q", e)
+}

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+)
+
+// examined judges one command by its profile, in a folder of its own.
+func examined(argv []string) approval.Segment {
+	a := &Analyzer{World: approvaltest.NewWorld("/home/ann/p/README.md /home/ann/p/src/a.c"), Home: "/home/ann", UID: 1000}
+	j := &job{Analyzer: a, seen: map[string]seen{}}
+	j.plan.Cwd.Path = "/home/ann/p"
+	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
+	seg.Profiled = j.profiled(&seg, argv[0])
+	return seg
+}
+
+// TestProfiles reads every profile and judges the examples in it.
+func TestProfiles(t *testing.T) {
+	l, err := readProfiles(profileFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.examples) < 50 {
+		t.Fatalf("only %d examples", len(l.examples))
+	}
+	tried := map[string][2]int{}
+	for _, e := range l.examples {
+		seg := examined(e.argv)
+		var reasons []approval.Reason
+		for _, f := range seg.Findings {
+			reasons = append(reasons, f.Reason)
+		}
+		n := tried[e.argv[0]]
+		if e.reason == "" {
+			n[0]++
+			if len(reasons) > 0 {
+				t.Errorf("%s:%d: %q must pass: %+v", e.file, e.line, e.argv, seg.Findings)
+			}
+		} else {
+			n[1]++
+			if !slices.Contains(reasons, e.reason) {
+				t.Errorf("%s:%d: %q must ask, %s: %+v", e.file, e.line, e.argv, e.reason, seg.Findings)
+			}
+		}
+		tried[e.argv[0]] = n
+	}
+	for _, p := range l.programs {
+		if n := tried[p.name]; n[0] == 0 || n[1] == 0 {
+			t.Errorf("%s has no example that passes, or none that asks", p.name)
+		}
+	}
+}
+
+func TestBadProfiles(t *testing.T) {
+	for _, text := range []string{
+		"flag -a", "program", "program a\nprogram a", "program a\nflag a", "program a\nflag -a\nvalue -a", "program a\nhurts -a",
+		"program a\nflag-often -a", "program a\noperands whatever", "program a\npass b", "program a\nask a -x", "program a\npass a 'b",
+		"program a\nflag --x=y",
+	} {
+		if _, err := readProfiles(fstest.MapFS{"profiles/x.txt": {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), "profiles/x.txt:") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// FuzzProfiles gives every program any words: the same words give the same
+// answer, and a command that passes does not pass with an option more that
+// nobody knows.
+func FuzzProfiles(f *testing.F) {
+	for _, e := range profiles().examples {
+		f.Add(strings.Join(e.argv, "\x00"))
+	}
+	f.Fuzz(func(t *testing.T, words string) {
+		argv := strings.Split(words, "\x00")
+		p := profiles().programs[argv[0]]
+		seg, again := examined(argv), examined(argv)
+		if !slices.Equal(seg.Findings, again.Findings) {
+			t.Fatalf("%q: %+v, then %+v", argv, seg.Findings, again.Findings)
+		}
+		if seg.Profiled != (p != nil) || p == nil || len(seg.Findings) > 0 {
+			return
+		}
+		if slices.Contains(argv, "--") {
+			return // what follows is no option
+		}
+		if more := examined(append(argv, "--zzz-not-an-option")); len(more.Findings) == 0 {
+			t.Errorf("%q passes with an option that nobody knows", argv)
+		}
+	})
+}
