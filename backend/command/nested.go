@@ -16,8 +16,8 @@ func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
 	if outer.Program == nil && startingBuiltins[first(outer.Argv)] {
 		outer.Kind = approval.KindWrapper
-	} else if outer.Program == nil {
-		return
+	} else if outer.Program == nil || outer.Profiled && len(outer.Findings) == 0 {
+		return // there is none, or its arguments were read and start nothing
 	}
 	switch outer.Kind {
 	case approval.KindOther, approval.KindWrapper, approval.KindMultiplexer, approval.KindShell, approval.KindInterpreter:

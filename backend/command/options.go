@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -24,6 +25,9 @@ func (j *job) profiled(seg *approval.Segment, names ...string) bool {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}
 	a.read(p, seg.Argv[1:])
+	if len(p.needs) > 0 && !a.got {
+		a.find(approval.ReasonWritesFile, "%s writes files without %s", p.name, p.needs[0])
+	}
 	seg.Findings = append(seg.Findings, a.findings...)
 	return true
 }
@@ -33,7 +37,8 @@ type arguments struct {
 	*job
 	dir      string
 	findings []approval.Finding
-	places   int // operands so far
+	places   int  // operands so far
+	got      bool // one of the options that the profile needs
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {
@@ -48,6 +53,8 @@ func (a *arguments) read(p *profile, args []string) {
 		arg := args[0]
 		args = args[1:]
 		switch {
+		case arg == "--" && p.nostop:
+			a.unknown(p, "the word --")
 		case arg == "--":
 			for _, operand := range args {
 				a.operand(p, operand)
@@ -84,6 +91,9 @@ func (a *arguments) unknown(p *profile, format string, args ...any) {
 // beginning that only one has.
 func (a *arguments) long(p *profile, arg string, rest []string) []string {
 	name, value, given := strings.Cut(arg, "=")
+	if p.single { // go takes one dash or two
+		name = "-" + strings.TrimLeft(name, "-")
+	}
 	o, ok := p.options[name]
 	if !ok && !p.single {
 		name, o, ok = p.complete(name)
@@ -93,7 +103,7 @@ func (a *arguments) long(p *profile, arg string, rest []string) []string {
 		return rest
 	}
 	switch {
-	case o.takes == takesNone && given:
+	case o.takes == takesNone && given && !p.single:
 		a.unknown(p, "a value of the option %s", name)
 	case o.takes == takesValue && !given && len(rest) == 0:
 		a.unknown(p, "the option %s without its value", name)
@@ -168,6 +178,7 @@ func (a *arguments) operand(p *profile, word string) {
 
 // effect turns what an option or an operand does into a reason to ask.
 func (a *arguments) effect(p *profile, e effect, option, value string) {
+	a.got = a.got || slices.Contains(p.needs, option)
 	who := p.name
 	if option != "it" {
 		who += " " + option
@@ -188,6 +199,17 @@ func (a *arguments) effect(p *profile, e effect, option, value string) {
 	case effectName:
 		if strings.ContainsAny(value, ":=@~") || strings.HasPrefix(value, "/") || strings.Contains(value, "..") || strings.HasPrefix(value, ".") {
 			a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another place", who, value)
+		}
+	case effectURL:
+		scheme, _, ok := strings.Cut(strings.ToLower(value), "://")
+		if ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(value, ":/") || strings.HasPrefix(strings.ToLower(value), "file:") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which is no address of the web", who, value)
+		}
+	case effectBody:
+		if strings.HasPrefix(value, "@") || strings.Contains(value, "=@") || strings.Contains(value, "=<") || strings.Contains(value, "%output") ||
+			option == "--data-urlencode" && strings.Contains(value, "@") ||
+			(option == "-b" || option == "--cookie") && !strings.Contains(value, "=") {
+			a.find(approval.ReasonUploads, "%s may send a file, or write one", who)
 		}
 	case effectJQ:
 		if strings.Contains(value, "env") || strings.Contains(value, "ENV") || strings.Contains(value, "import") || strings.Contains(value, "include") {

@@ -31,6 +31,8 @@ const (
 	effectInside  effect = "inside"  // names a file or folder that must lie in the working directory
 	effectName    effect = "name"    // is a plain word, no address and no way out
 	effectJQ      effect = "jq"      // is a program of jq
+	effectBody    effect = "body"    // is sent as it stands, or names a file to send
+	effectURL     effect = "url"     // is an address of the web
 )
 
 // taking says whether an option takes a value.
@@ -59,7 +61,9 @@ type profile struct {
 	single   bool     // one dash begins a long name, as in find and go
 	plus     bool     // +WORD is no operand
 	project  bool     // it starts what the project names
+	nostop   bool     // -- does not end the options
 	always   effect
+	needs    []string // without one of these options it writes
 	subs     map[string]*profile
 }
 
@@ -138,14 +142,20 @@ func (r *profileReader) read(line string) error {
 		return r.startSub(fields)
 	case "pass", "ask":
 		return r.example(word, rest)
-	case "number", "single", "plus", "project":
+	case "number", "single", "plus", "project", "nostop":
 		for _, p := range r.now {
 			p.number, p.single = p.number || word == "number", p.single || word == "single"
 			p.plus, p.project = p.plus || word == "plus", p.project || word == "project"
+			p.nostop = p.nostop || word == "nostop"
 		}
 		return nil
 	case "operands":
 		return r.operands(fields)
+	case "needs":
+		for _, p := range r.now {
+			p.needs = fields
+		}
+		return nil
 	case "always":
 		for _, p := range r.now {
 			p.always = effect(rest)
@@ -273,7 +283,7 @@ func (r *profileReader) example(word, rest string) error {
 
 func known(e effect) error {
 	switch e {
-	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectName, effectJQ:
+	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectName, effectJQ, effectBody, effectURL:
 		return nil
 	}
 	return fmt.Errorf("there is no effect %q", e)

@@ -83,7 +83,7 @@ func protectedFirst(findings []approval.Finding) approval.Finding {
 // does depends on its arguments in ways that are not read one by one.
 func kindFinding(s *approval.Segment) approval.Finding {
 	name := path.Base(s.Program.File.Path)
-	if s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger) {
+	if s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger || s.Kind == approval.KindWrapper) {
 		return approval.Finding{} // its arguments were read one by one
 	}
 	switch s.Kind {
