@@ -22,9 +22,16 @@ func (j *job) effects(seg *approval.Segment) {
 			seg.Floor = j.floor(called, seg)
 		}
 	}
-	seg.Profiled = j.profiled(seg, path.Base(seg.Program.Path), name)
+	args := j.profiled(seg, path.Base(seg.Program.Path), name)
+	if args != nil {
+		seg.Profiled = true
+		seg.Findings = append(seg.Findings, args.findings...)
+	}
 	if option := writingOption(name, seg.Argv[1:]); option != "" {
 		mark(approval.ReasonWritesFile, "writes a file with "+option)
+	}
+	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
+		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
 	}
 	if steersScreen[strings.ToLower(name)] {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
@@ -32,7 +39,7 @@ func (j *job) effects(seg *approval.Segment) {
 	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg) {
 		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
 	}
-	if which := j.protectedArgument(seg); which != "" {
+	if which := j.protectedArgument(seg, args); which != "" {
 		seg.Ours = which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
 	}

@@ -8,19 +8,19 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// profiled judges the arguments of a program that has a profile. It reports
-// false where there is none.
-func (j *job) profiled(seg *approval.Segment, names ...string) bool {
+// profiled judges the arguments of a program that has a profile. It returns
+// nil where there is none.
+func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	p := profiles().programs[names[0]]
 	for _, name := range names {
 		if profiles().programs[name] != p {
-			return false
+			return nil
 		}
 	}
 	if p == nil {
-		return false
+		return nil
 	}
-	a := arguments{job: j, dir: seg.Dir}
+	a := &arguments{job: j, dir: seg.Dir}
 	if p.project && (seg.Dir == "" || !within(seg.Dir, j.plan.Cwd.Path)) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}
@@ -28,17 +28,18 @@ func (j *job) profiled(seg *approval.Segment, names ...string) bool {
 	if len(p.needs) > 0 && !a.got {
 		a.find(approval.ReasonWritesFile, "%s writes files without %s", p.name, p.needs[0])
 	}
-	seg.Findings = append(seg.Findings, a.findings...)
-	return true
+	return a
 }
 
 // arguments reads the words of one program by its profile.
 type arguments struct {
 	*job
-	dir      string
+	dir      string // where its words are names of files
 	findings []approval.Finding
-	places   int  // operands so far
-	got      bool // one of the options that the profile needs
+	values   []string // its operands, and the values of its options
+	places   int      // operands so far
+	plus     int      // words so far that begin with +
+	got      bool     // one of the options that the profile needs
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {
@@ -55,6 +56,8 @@ func (a *arguments) read(p *profile, args []string) {
 		switch {
 		case arg == "--" && p.nostop:
 			a.unknown(p, "the word --")
+		case arg == "--" && p.after != nil:
+			p, a.places = p.after, 0
 		case arg == "--":
 			for _, operand := range args {
 				a.operand(p, operand)
@@ -105,15 +108,21 @@ func (a *arguments) long(p *profile, arg string, rest []string) []string {
 	switch {
 	case o.takes == takesNone && given && !p.single:
 		a.unknown(p, "a value of the option %s", name)
-	case o.takes == takesValue && !given && len(rest) == 0:
+	case o.takes.next() && !given && !o.takes.from(rest):
 		a.unknown(p, "the option %s without its value", name)
-	case o.takes == takesValue && !given:
+	case o.takes.next() && !given:
 		value, rest = rest[0], rest[1:]
 		fallthrough
 	default:
 		a.effect(p, o.effect, name, value)
 	}
 	return rest
+}
+
+// from reports whether the next word is surely the value. A program whose
+// value is optional would read another option in it.
+func (t taking) from(rest []string) bool {
+	return len(rest) > 0 && (t == takesSure || len(rest[0]) < 2 || rest[0][0] != '-')
 }
 
 // complete finds the one long option that begins so. Where several do, they
@@ -151,10 +160,10 @@ func (a *arguments) short(p *profile, arg string, rest []string) []string {
 		case o.takes == takesNone:
 			a.effect(p, o.effect, name, "")
 			continue
-		case o.takes == takesValue && value == "" && len(rest) == 0:
+		case o.takes.next() && value == "" && !o.takes.from(rest):
 			a.unknown(p, "the option %s without its value", name)
 			return rest
-		case o.takes == takesValue && value == "":
+		case o.takes.next() && value == "":
 			value, rest = rest[0], rest[1:]
 		}
 		a.effect(p, o.effect, name, value)
@@ -165,7 +174,8 @@ func (a *arguments) short(p *profile, arg string, rest []string) []string {
 
 func (a *arguments) operand(p *profile, word string) {
 	switch {
-	case p.plus && strings.HasPrefix(word, "+"):
+	case p.plus && a.plus == 0 && strings.HasPrefix(word, "+"):
+		a.plus++
 		return
 	case !p.any:
 		a.unknown(p, "the word %q", word)
@@ -179,6 +189,9 @@ func (a *arguments) operand(p *profile, word string) {
 // effect turns what an option or an operand does into a reason to ask.
 func (a *arguments) effect(p *profile, e effect, option, value string) {
 	a.got = a.got || slices.Contains(p.needs, option)
+	if value != "" {
+		a.values = append(a.values, value)
+	}
 	who := p.name
 	if option != "it" {
 		who += " " + option
@@ -197,8 +210,19 @@ func (a *arguments) effect(p *profile, e effect, option, value string) {
 	case effectSystem:
 		a.find(approval.ReasonChangesSystem, "%s changes the machine", who)
 	case effectName:
-		if strings.ContainsAny(value, ":=@~") || strings.HasPrefix(value, "/") || strings.Contains(value, "..") || strings.HasPrefix(value, ".") {
-			a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another place", who, value)
+		if strings.Trim(value, nameLetters) != "" || strings.Trim(value[:min(1, len(value))], "/.-") == "" || strings.Contains(value, "..") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which may be more than a name", who, value)
+		}
+	case effectLocal:
+		if strings.Contains(value, ":") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another machine", who, value)
+		}
+	case effectPath:
+		if strings.HasPrefix(value, ":") && !strings.HasPrefix(value, ":!") && !strings.HasPrefix(value, ":^") {
+			a.find(approval.ReasonOutsideFolder, "%s is given the pattern %q, which can mean any file", who, value)
+		}
+		if i := strings.LastIndexByte(value, ':'); i >= 0 {
+			a.values = append(a.values, value[i+1:])
 		}
 	case effectURL:
 		scheme, _, ok := strings.Cut(strings.ToLower(value), "://")
@@ -215,17 +239,23 @@ func (a *arguments) effect(p *profile, e effect, option, value string) {
 		if strings.Contains(value, "env") || strings.Contains(value, "ENV") || strings.Contains(value, "import") || strings.Contains(value, "include") {
 			a.find(approval.ReasonStartsProgram, "the program of %s reads the environment or other files", who)
 		}
-	case effectInside:
+	case effectInside, effectFolder:
 		if !a.inside(value) {
 			a.find(approval.ReasonOutsideFolder, "%s names %q, which is not known to be in the working directory", who, value)
+		}
+		if e == effectFolder {
+			a.dir = join(a.dir, value)
 		}
 	}
 }
 
+// nameLetters are those of names that no program reads anything else into.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%,+^{}#-"
+
 // inside reports whether a name surely leads into the working directory of
 // the request, by its text and by the links that are there now.
 func (a *arguments) inside(name string) bool {
-	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") {
+	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || upward(name) {
 		return false
 	}
 	root := a.plan.Cwd.Path
@@ -239,4 +269,22 @@ func (a *arguments) inside(name string) bool {
 			return false
 		}
 	}
+}
+
+// upward reports whether a name leads down and up again: where that is depends
+// on links.
+func upward(name string) bool {
+	down := false
+	for part := range strings.SplitSeq(name, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if down {
+				return true
+			}
+		default:
+			down = true
+		}
+	}
+	return false
 }

@@ -29,7 +29,10 @@ const (
 	effectConfig  effect = "config"  // changes settings that stay
 	effectSystem  effect = "system"  // changes the machine
 	effectInside  effect = "inside"  // names a file or folder that must lie in the working directory
+	effectFolder  effect = "folder"  // the same, and the words after it are names below it
 	effectName    effect = "name"    // is a plain word, no address and no way out
+	effectLocal   effect = "local"   // is a file, and no address
+	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectJQ      effect = "jq"      // is a program of jq
 	effectBody    effect = "body"    // is sent as it stands, or names a file to send
 	effectURL     effect = "url"     // is an address of the web
@@ -40,9 +43,13 @@ type taking int
 
 const (
 	takesNone  taking = iota
-	takesValue        // attached, or the next word
+	takesValue        // attached, or the next word, unless that begins with a dash
+	takesSure         // attached, or the next word, whatever it is
 	takesMaybe        // attached only
 )
+
+// next reports whether the value may be the next word.
+func (t taking) next() bool { return t == takesValue || t == takesSure }
 
 // option is one option of a program.
 type option struct {
@@ -65,6 +72,7 @@ type profile struct {
 	always   effect
 	needs    []string // without one of these options it writes
 	subs     map[string]*profile
+	after    *profile // reads what follows --
 }
 
 // example is a command that must pass, or ask for a reason.
@@ -187,6 +195,13 @@ func (r *profileReader) startSub(names []string) error {
 	for _, name := range names {
 		at := r.program
 		for word := range strings.SplitSeq(name, "/") {
+			if word == "--" {
+				if at.after == nil {
+					at.after = newProfile(at.name + " --")
+				}
+				at = at.after
+				continue
+			}
 			if at.subs == nil {
 				at.subs = map[string]*profile{}
 			}
@@ -200,12 +215,12 @@ func (r *profileReader) startSub(names []string) error {
 	return nil
 }
 
-// options reads "flag", "value", "maybe", or an effect with one of them
-// behind it: "writes" takes a value, "writes-flag" none.
+// options reads "flag", "value", "takes", "maybe", or an effect with one of
+// them behind it: "writes" takes a value, "writes-flag" none.
 func (r *profileReader) options(word string, names []string) error {
 	what, how, _ := strings.Cut(word, "-")
 	o := option{effect: effect(what), takes: takesValue}
-	if word == "flag" || word == "value" || word == "maybe" {
+	if word == "flag" || word == "value" || word == "takes" || word == "maybe" {
 		o.effect, how = effectNone, word
 	}
 	switch how {
@@ -214,6 +229,8 @@ func (r *profileReader) options(word string, names []string) error {
 		o.takes = takesNone
 	case "maybe":
 		o.takes = takesMaybe
+	case "takes":
+		o.takes = takesSure
 	default:
 		return fmt.Errorf("an option cannot be %q", word)
 	}
@@ -283,7 +300,7 @@ func (r *profileReader) example(word, rest string) error {
 
 func known(e effect) error {
 	switch e {
-	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectName, effectJQ, effectBody, effectURL:
+	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectFolder, effectName, effectLocal, effectPath, effectJQ, effectBody, effectURL:
 		return nil
 	}
 	return fmt.Errorf("there is no effect %q", e)

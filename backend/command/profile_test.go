@@ -16,7 +16,9 @@ func examined(argv []string) approval.Segment {
 	j := &job{Analyzer: a, seen: map[string]seen{}}
 	j.plan.Cwd.Path = "/home/ann/p"
 	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
-	seg.Profiled = j.profiled(&seg, argv[0])
+	if args := j.profiled(&seg, argv[0]); args != nil {
+		seg.Profiled, seg.Findings = true, args.findings
+	}
 	return seg
 }
 

@@ -51,50 +51,88 @@ const filesOfOurs = "files of Countersign itself"
 
 // protectedArgument returns what protected thing the arguments name, in words,
 // or "". It looks at the words as they stand, behind an "=", and at the real
-// files they lead to.
-func (j *job) protectedArgument(seg *approval.Segment) string {
+// files they lead to. read are the words as its profile took them apart, if it
+// has one.
+func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 	if lists(seg) {
 		return ""
 	}
-	args := seg.Argv[1:]
-	if recursiveGrep(seg) {
-		args = append(slices.Clone(args), ".")
+	dirs, names := []string{seg.Dir}, seg.Argv[1:]
+	switch {
+	case read == nil || len(read.findings) > 0:
+		names = attached(names)
+	case read.dir != seg.Dir:
+		dirs = append(dirs, read.dir)
+		fallthrough
+	default:
+		names = append(slices.Clone(names), read.values...)
 	}
-	for _, arg := range args {
-		names := []string{arg}
-		if _, value, ok := strings.Cut(arg, "="); ok {
-			names = append(names, value)
-		}
-		if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {
-			for i := 2; i < min(len(arg), 8); i++ { // -f/path, and behind a bundle of letters
-				names = append(names, arg[i:])
-			}
-		}
+	if recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
+		names = append(slices.Clone(names), ".")
+	}
+	for _, dir := range dirs {
 		for _, name := range names {
-			if what := j.protected(name, seg); what != "" {
+			if what := j.protected(name, dir, seg); what != "" {
 				return what
+			}
+			if _, value, ok := strings.Cut(name, "="); ok {
+				if what := j.protected(value, dir, seg); what != "" {
+					return what
+				}
 			}
 		}
 	}
 	return ""
 }
 
-func (j *job) protected(name string, seg *approval.Segment) string {
+// walksByItself are programs that read all of their folder when no operand
+// behind the pattern names another.
+var walksByItself = words("rg")
+
+// maxBundle bounds how many letters of options are taken apart.
+const maxBundle = 64
+
+// attached adds to each word what may be a value behind option letters, as in
+// -f/path and -if/path.
+func attached(args []string) []string {
+	names := slices.Clone(args)
+	for _, arg := range args {
+		for i := 2; i <= letters(arg) && i < len(arg); i++ {
+			names = append(names, arg[i:])
+		}
+	}
+	return names
+}
+
+// letters returns where the letters end that may be a bundle of options, at
+// most one behind maxBundle; 0 for a word that is none.
+func letters(arg string) int {
+	if !strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "--") {
+		return 0
+	}
+	i := 1
+	for i < len(arg) && i <= maxBundle+1 && (arg[i]|0x20 >= 'a' && arg[i]|0x20 <= 'z' || arg[i] >= '0' && arg[i] <= '9') {
+		i++
+	}
+	return i
+}
+
+func (j *job) protected(name, dir string, seg *approval.Segment) string {
 	if name == "" || len(name) > 4096 {
 		return ""
 	}
 	if rest, ok := strings.CutPrefix(name, "~/"); ok || name == "~" {
 		name = filepath.Join(j.Home, rest)
 	}
-	if seg.Dir == "" && !filepath.IsAbs(name) {
+	if dir == "" && !filepath.IsAbs(name) {
 		return j.protectedPath("/"+path.Clean("/" + name)[1:], seg)
 	}
-	at := path.Clean(join(seg.Dir, name))
+	at := path.Clean(join(dir, name))
 	if what := j.protectedPath(at, seg); what != "" {
 		return what
 	}
 	// The kernel follows links before "..", so the real file counts as well.
-	if real, err := j.look(join(seg.Dir, name)); err == nil && real.Path != at {
+	if real, err := j.look(join(dir, name)); err == nil && real.Path != at {
 		return j.protectedPath(real.Path, seg)
 	}
 	return ""
