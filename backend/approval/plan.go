@@ -18,6 +18,9 @@ type Plan struct {
 	// Root says in which order the segments run. It is nil when the text is
 	// not understood well enough to be run from its plan.
 	Root *Node `json:"root,omitempty"`
+	// Options are those of the shell that hold from the start: "e", "u",
+	// "pipefail".
+	Options []string `json:"options,omitempty"`
 	// Outer is the program that was asked to run Text (the shell), resolved.
 	// A person's yes starts this one.
 	Outer *Resolution `json:"outer,omitempty"`
@@ -31,20 +34,80 @@ type Plan struct {
 type Op string
 
 const (
-	OpRun  Op = "run"  // start segment Seg
-	OpSeq  Op = "seq"  // all kids, one after another
-	OpAnd  Op = "and"  // the second if the first succeeded
-	OpOr   Op = "or"   // the second if the first failed
-	OpPipe Op = "pipe" // all kids at once, output to input
-	OpNot  Op = "not"  // the opposite status of the one kid
+	OpRun    Op = "run"    // start segment Seg
+	OpSeq    Op = "seq"    // all kids, one after another
+	OpAnd    Op = "and"    // the second if the first succeeded
+	OpOr     Op = "or"     // the second if the first failed
+	OpPipe   Op = "pipe"   // all kids at once, output to input
+	OpNot    Op = "not"    // the opposite status of the one kid
+	OpSub    Op = "sub"    // the kid in a subshell
+	OpTime   Op = "time"   // the kid, and how long it took
+	OpAssign Op = "assign" // set variables
+	OpIf     Op = "if"     // the second if the first succeeded, else the third, if there is one
+	OpWhile  Op = "while"  // the second for as long as the first succeeds
+	OpUntil  Op = "until"  // the second for as long as the first fails
+	OpFor    Op = "for"    // the kid, with Name set to each of Words
 )
 
-// Node is one step of a plan. Seg is an index into the plan's segments and
-// counts only for OpRun.
+// Node is one step of a plan.
 type Node struct {
 	Op   Op     `json:"op"`
 	Kids []Node `json:"kids,omitempty"`
-	Seg  int    `json:"seg,omitempty"`
+	// Seg is an index into the plan's segments; it counts only for OpRun.
+	Seg int `json:"seg,omitempty"`
+	// Name and Words are those of OpFor; Assigns those of OpAssign.
+	Name    string   `json:"name,omitempty"`
+	Words   []Word   `json:"words,omitempty"`
+	Assigns []Assign `json:"assigns,omitempty"`
+	// Redirects hold for all kids of a group.
+	Redirects []Redirect `json:"redirects,omitempty"`
+	// Portable asks OpTime for the short form of time -p.
+	Portable bool `json:"portable,omitempty"`
+}
+
+// Word is a word as it was written: the run makes final words of it, none, one
+// or many.
+type Word []Part
+
+// Part is a piece of a word.
+type Part struct {
+	Kind PartKind `json:"kind"`
+	// Text is the text itself, the pattern with what was quoted behind
+	// backslashes, or the name of the variable.
+	Text string `json:"text,omitempty"`
+	// Quoted tells that a value is not split and is no pattern.
+	Quoted bool `json:"quoted,omitempty"`
+	// Run is what a substitution runs.
+	Run *Node `json:"run,omitempty"`
+}
+
+// PartKind says what a part stands for.
+type PartKind string
+
+const (
+	PartText   PartKind = "text"
+	PartGlob   PartKind = "glob"   // the names of the files that match
+	PartVar    PartKind = "var"    // the value of a variable; "?" is the last status
+	PartOutput PartKind = "output" // what Run prints
+)
+
+// Assign gives a variable a value.
+type Assign struct {
+	Name   string `json:"name"`
+	Value  Word   `json:"value,omitempty"`
+	Export bool   `json:"export,omitempty"`
+}
+
+// Open is a word of a segment that only the run can tell.
+type Open struct {
+	// At is its place in Argv, which holds it as it was written.
+	At int `json:"at"`
+	// Prefix is how it surely begins.
+	Prefix string `json:"prefix,omitempty"`
+	// Many tells that it may become no word, or more than one.
+	Many bool `json:"many,omitempty"`
+	// Maybe are values that it may have, as far as the text tells.
+	Maybe []string `json:"-"`
 }
 
 // Segment is one simple command.
@@ -52,8 +115,15 @@ type Segment struct {
 	// Start and End are byte offsets into the plan's text.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Argv are the final words. Empty when Findings say why they are unknown.
+	// Argv are the final words, as far as they are known.
 	Argv []string `json:"argv"`
+	// Open are the words of Argv that only the run can tell.
+	Open []Open `json:"open,omitempty"`
+	// Words are the words as written, where one of them is not final: it is
+	// open, or stands for the names of files. Else nil.
+	Words []Word `json:"words,omitempty"`
+	// Assigns are the variables set for this command alone.
+	Assigns []Assign `json:"assigns,omitempty"`
 	// Dir is the folder it runs in, empty when that is known only at run time.
 	Dir string `json:"dir,omitempty"`
 	// Builtin names what the runner does itself ("cd", "echo"); no program
@@ -86,12 +156,20 @@ type Segment struct {
 // Redirect connects one descriptor of a segment.
 type Redirect struct {
 	FD int `json:"fd"`
-	// To is another descriptor (2>&1), or -1 for /dev/null.
+	// To is another descriptor (2>&1), or one of those below.
 	To int `json:"to"`
+	// File is what FromFile reads, as it was seen, and Text what FromText
+	// feeds to the command.
+	File *File  `json:"file,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
-// ToNull as Redirect.To stands for /dev/null.
-const ToNull = -1
+// What Redirect.To can be beside a descriptor.
+const (
+	ToNull   = -1 // /dev/null
+	FromFile = -2 // Redirect.File
+	FromText = -3 // Redirect.Text
+)
 
 // ProgramKind sorts programs by what an entry for them can mean.
 type ProgramKind string

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -103,4 +105,29 @@ func (w *World) Head(name string, n int) ([]byte, error) {
 	}
 	text := w.Files[at].Text
 	return []byte(text[:min(n, len(text))]), nil
+}
+
+// List returns the names in an invented folder.
+func (w *World) List(name string) ([]string, error) {
+	at, err := w.real(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !w.holds(at) {
+		return nil, fmt.Errorf("list %s: %w", name, fs.ErrNotExist)
+	}
+	found := map[string]bool{}
+	add := func(file string) {
+		if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(at, "/")+"/"); ok {
+			first, _, _ := strings.Cut(rest, "/")
+			found[first] = true
+		}
+	}
+	for file := range w.Files {
+		add(file)
+	}
+	for link := range w.Links {
+		add(link)
+	}
+	return slices.Collect(maps.Keys(found)), nil
 }

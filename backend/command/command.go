@@ -4,15 +4,16 @@
 // World and nothing else; it starts nothing, writes nothing and decides
 // nothing. What it does not understand it marks, never guesses.
 //
-// The rules are those of judgement.md, steps 1 to 6. This version reads texts
-// made of literal words joined by && || ; | and newline, with descriptor
-// duplication and /dev/null. Of everything else it shows the parts it finds
-// and leaves Plan.Root nil, so that nobody runs it without a person's yes.
+// The rules are those of judgement.md, steps 1 to 6, and what it understands
+// of a text are the rings of plan-runner.md. Of everything else it shows the
+// parts it finds and leaves Plan.Root nil, so that nobody runs it without a
+// person's yes.
 package command
 
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -24,6 +25,9 @@ type World interface {
 	Look(path string) (approval.File, error)
 	// Head returns the first bytes of a file, at most n.
 	Head(path string, n int) ([]byte, error)
+	// List returns the names in a folder, in any order. It may stop after
+	// 50 001 of them, which is more than one analysis looks at.
+	List(path string) ([]string, error)
 }
 
 // Analyzer says what requests would run on this machine. Its fields are set
@@ -67,19 +71,19 @@ func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
 		return j.plan
 	}
 	j.setCwd(req.Cwd)
-	switch shell, text, ok := shellText(req.Command); {
+	switch shell, text, options, ok := shellText(req.Command); {
 	case len(req.Command) == 0:
 		j.plan.Text = req.Text
 		j.text(req.Text, "bash")
 	case ok && strings.TrimSpace(text) == "":
 		j.plan.Invalid = "command required"
 	case ok:
-		j.plan.Shell, j.plan.Text = shell, text
+		j.plan.Shell, j.plan.Text, j.plan.Options = shell, text, options
 		j.outer(req.Command)
 		j.text(text, shell)
-		if strictly(req.Command) {
+		if slices.Contains(options, "x") {
 			j.plan.Root = nil
-			j.ask(approval.ReasonApprovalRequired, "its shell has options that are not run from a plan")
+			j.ask(approval.ReasonApprovalRequired, "its shell would show each command, which is not run from a plan")
 		}
 	default:
 		j.plan.Text = Quote(req.Command)
@@ -99,6 +103,12 @@ type job struct {
 	// nestedWords counts the words of nested segments: each of them is looked
 	// at once for every word before it that could be a command.
 	nestedWords int
+	// listed counts entries of folders that patterns went through, named the
+	// names that they stand for.
+	listed, named int
+	// feeds counts what makes words of other programs' output around what is
+	// walked: substitutions, xargs, parallel.
+	feeds int
 }
 
 // seen is the result of one look at the disk. One analysis looks at each
@@ -187,14 +197,16 @@ func finding(reason approval.Reason, format string, args ...any) approval.Findin
 // Limits on the work that one request can cause (judgement.md, step 2). They
 // fail to a question, never to a weaker rule.
 const (
-	maxText     = 64 << 10
-	maxName     = 1024
-	maxNesting  = 64
-	maxSegments = 2000
-	maxPrograms = 200
-	maxLooks    = 20_000
-	maxNested   = 20_000
-	maxLayers   = 4
+	maxText    = 64 << 10
+	maxName    = 1024
+	maxNesting = 64
+	// maxArithmetic bounds what the parser reads more than once, and braces.
+	maxArithmetic = 16
+	maxSegments   = 2000
+	maxPrograms   = 200
+	maxLooks      = 20_000
+	maxNested     = 20_000
+	maxLayers     = 4
 )
 
 // cap marks plans that went over a limit.

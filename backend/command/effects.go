@@ -18,8 +18,10 @@ func (j *job) effects(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(reason, "%s %s", name, what))
 	}
 	for _, called := range []string{path.Base(seg.Program.Path), name} {
-		if seg.Floor == "" {
-			seg.Floor = j.floor(called, seg)
+		for _, words := range [][]string{seg.Argv[1:], patterns(seg)} {
+			if seg.Floor == "" {
+				seg.Floor = j.floor(called, words, seg.Dir)
+			}
 		}
 	}
 	args := j.profiled(seg, path.Base(seg.Program.Path), name)
@@ -30,13 +32,16 @@ func (j *job) effects(seg *approval.Segment) {
 	if option := writingOption(name, seg.Argv[1:]); option != "" {
 		mark(approval.ReasonWritesFile, "writes a file with "+option)
 	}
+	if args == nil && len(seg.Open) > 0 && len(seg.Findings) == 0 && seg.Kind != approval.KindReader {
+		mark(approval.ReasonRuntimeValue, "is given words that only the run can tell")
+	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
 	}
 	if steersScreen[strings.ToLower(name)] {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
 	}
-	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg) {
+	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg, args) {
 		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
 	}
 	if which := j.protectedArgument(seg, args); which != "" {
@@ -89,15 +94,14 @@ func writingOption(name string, args []string) string {
 
 // floor says why a command may never run, whatever policy allows: removing a
 // root, home or system folder, and overwriting a device.
-func (j *job) floor(name string, seg *approval.Segment) string {
-	args := seg.Argv[1:]
+func (j *job) floor(name string, args []string, dir string) string {
 	switch name {
 	case "rm":
 		if !recursive(args) {
 			return ""
 		}
 		for _, arg := range args {
-			if !strings.HasPrefix(arg, "-") && j.isRoot(arg, seg.Dir) {
+			if !strings.HasPrefix(arg, "-") && j.isRoot(arg, dir) {
 				return "it removes " + arg + " and everything in it"
 			}
 		}
@@ -120,6 +124,23 @@ func (j *job) floor(name string, seg *approval.Segment) string {
 		}
 	}
 	return ""
+}
+
+// patterns returns the words of a segment as they were before names of files
+// came in their place, and with the values that open words may have.
+func patterns(seg *approval.Segment) (words []string) {
+	for _, word := range seg.Words {
+		if len(word) == 1 && word[0].Kind == approval.PartGlob {
+			words = append(words, unescape(word[0].Text))
+		}
+	}
+	for _, o := range seg.Open {
+		words = append(words, o.Maybe...)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return append(words, seg.Argv[1:]...)
 }
 
 // devices are programs that write to each device they name.

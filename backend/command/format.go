@@ -52,6 +52,6 @@ func rawAgrees(raw string, argv []string) bool {
 	if raw == strings.TrimSpace(Format(argv)) {
 		return true
 	}
-	_, text, ok := shellText(argv)
+	_, text, _, ok := shellText(argv)
 	return ok && raw == strings.TrimSpace(text)
 }

@@ -14,10 +14,14 @@ import (
 // shells and their like count as one (judgement.md, step 4, general rule).
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
-	if outer.Program == nil && startingBuiltins[first(outer.Argv)] {
+	if outer.Program == nil && outer.Builtin == "" && startingBuiltins[first(outer.Argv)] {
 		outer.Kind = approval.KindWrapper
-	} else if outer.Program == nil || outer.Profiled && len(outer.Findings) == 0 {
-		return // there is none, or its arguments were read and start nothing
+	} else if outer.Program == nil {
+		return
+	}
+	if outer.Profiled && len(outer.Findings) == 0 {
+		j.inner(index, &outer)
+		return // its arguments were read: they start this and nothing else
 	}
 	switch outer.Kind {
 	case approval.KindOther, approval.KindWrapper, approval.KindMultiplexer, approval.KindShell, approval.KindInterpreter:
@@ -64,6 +68,38 @@ func (j *job) nested(index int) {
 	}
 }
 
+// inner adds the commands that a program starts by its profile.
+func (j *job) inner(index int, outer *approval.Segment) {
+	read := j.profiled(outer, path.Base(outer.Program.Path), path.Base(outer.Program.File.Path))
+	for _, one := range read.commands {
+		if layers(j.plan.Segments, index) >= maxLayers || len(j.plan.Segments) > maxSegments {
+			j.complex("programs start programs more than %d layers deep", maxLayers)
+			return
+		}
+		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1}
+		for i, word := range one.words {
+			if seg.Argv = append(seg.Argv, word.text); word.open != nil {
+				open := *word.open
+				open.At = i
+				seg.Open = append(seg.Open, open)
+			}
+		}
+		switch {
+		case one.words[0].open != nil:
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "the program's name is known only when it runs"))
+		case strings.HasPrefix(seg.Argv[0], "-"):
+			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s is given an option in the place of a command", first(outer.Argv)))
+		default:
+			j.program(&seg)
+		}
+		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || readerOptions[name].letters != "") {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
+		}
+		j.plan.Segments = append(j.plan.Segments, seg)
+		j.nested(len(j.plan.Segments) - 1)
+	}
+}
+
 // startingBuiltins run what follows them.
 var startingBuiltins = words("command exec builtin eval")
 
@@ -78,11 +114,11 @@ func first(argv []string) string {
 // what it would run is shown and the denylist sees it. The text itself does
 // not run from the plan. It reports false when there is no text to read.
 func (j *job) innerText(index int, outer approval.Segment) bool {
-	_, text, ok := shellText(outer.Argv)
+	_, text, _, ok := shellText(outer.Argv)
 	if !ok || j.depth >= maxLayers {
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1, nestedWords: j.nestedWords}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1, nestedWords: j.nestedWords, feeds: j.feeds}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
 	j.nestedWords = inner.nestedWords

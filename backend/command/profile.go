@@ -36,6 +36,19 @@ const (
 	effectJQ      effect = "jq"      // is a program of jq
 	effectBody    effect = "body"    // is sent as it stands, or names a file to send
 	effectURL     effect = "url"     // is an address of the web
+	effectDeletes effect = "deletes" // deletes files, where that is not its job
+	effectDown    effect = "down"    // names what is deleted: strictly below the working directory
+	effectScript  effect = "script"  // is a file of the working directory that it runs; the rest is for that
+	effectMoves   effect = "moves"   // names a folder, in which the command runs
+	effectMark    effect = "mark"    // is a mark that words of the input are put for
+	effectVar     effect = "var"     // is a variable that is taken away
+	effectCommand effect = "command" // begins a command, which is all the rest
+	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
+	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
+	effectAwk     effect = "awk"     // is a program of awk
+	effectSed     effect = "sed"     // is a program of sed
+	effectAwkFile effect = "awkfile" // is a file with one
+	effectSedFile effect = "sedfile"
 )
 
 // taking says whether an option takes a value.
@@ -69,8 +82,12 @@ type profile struct {
 	plus     bool     // +WORD is no operand
 	project  bool     // it starts what the project names
 	nostop   bool     // -- does not end the options
+	mixed    bool     // with single: other words that begin with one dash are letters
+	assigns  bool     // NAME=VALUE may stand before the command
 	always   effect
+	bare     effect   // without an operand
 	needs    []string // without one of these options it writes
+	alone    []string // with one of these it only tells about itself
 	subs     map[string]*profile
 	after    *profile // reads what follows --
 }
@@ -150,11 +167,11 @@ func (r *profileReader) read(line string) error {
 		return r.startSub(fields)
 	case "pass", "ask":
 		return r.example(word, rest)
-	case "number", "single", "plus", "project", "nostop":
+	case "number", "single", "plus", "project", "nostop", "mixed", "assigns":
 		for _, p := range r.now {
 			p.number, p.single = p.number || word == "number", p.single || word == "single"
 			p.plus, p.project = p.plus || word == "plus", p.project || word == "project"
-			p.nostop = p.nostop || word == "nostop"
+			p.nostop, p.mixed, p.assigns = p.nostop || word == "nostop", p.mixed || word == "mixed", p.assigns || word == "assigns"
 		}
 		return nil
 	case "operands":
@@ -164,9 +181,18 @@ func (r *profileReader) read(line string) error {
 			p.needs = fields
 		}
 		return nil
-	case "always":
+	case "alone":
 		for _, p := range r.now {
-			p.always = effect(rest)
+			p.alone = fields
+		}
+		return r.options("flag", fields)
+	case "always", "bare":
+		for _, p := range r.now {
+			if word == "always" {
+				p.always = effect(rest)
+			} else {
+				p.bare = effect(rest)
+			}
 		}
 		return known(effect(rest))
 	}
@@ -245,6 +271,9 @@ func (r *profileReader) options(word string, names []string) error {
 			if _, twice := p.options[name]; twice {
 				return fmt.Errorf("%s has %s twice", p.name, name)
 			}
+			if o.effect == effectRun {
+				o.takes = takesMaybe
+			}
 			p.options[name] = o
 		}
 	}
@@ -300,7 +329,9 @@ func (r *profileReader) example(word, rest string) error {
 
 func known(e effect) error {
 	switch e {
-	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectFolder, effectName, effectLocal, effectPath, effectJQ, effectBody, effectURL:
+	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectFolder, effectName,
+		effectLocal, effectPath, effectJQ, effectBody, effectURL, effectDeletes, effectDown, effectScript, effectMoves, effectMark, effectVar, effectCommand, effectFed,
+		effectRun, effectAwk, effectSed, effectAwkFile, effectSedFile:
 		return nil
 	}
 	return fmt.Errorf("there is no effect %q", e)

@@ -12,11 +12,16 @@ import (
 
 // listers may name any protected file: they tell that it is there, not what
 // is in it.
-var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df")
+var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df find gfind fd fdfind")
 
-func lists(seg *approval.Segment) bool {
-	name := path.Base(seg.Program.File.Path)
-	return seg.Kind == approval.KindReader && listers[name] && !(name == "du" && slices.ContainsFunc(seg.Argv[1:], readsNames))
+// lists reports whether a segment only tells that files are there.
+func lists(seg *approval.Segment, read *arguments) bool {
+	name := seg.Builtin
+	if seg.Program != nil {
+		name = path.Base(seg.Program.File.Path)
+	}
+	harmless := seg.Builtin != "" || seg.Kind == approval.KindReader || read != nil && len(read.findings) == 0 && len(read.commands) == 0
+	return harmless && listers[name] && !(name == "du" && slices.ContainsFunc(seg.Argv[1:], readsNames))
 }
 
 // readsNames reports whether an option of du makes it read a file.
@@ -46,18 +51,27 @@ var (
 	startFolder = []string{"Library/LaunchAgents", ".config/systemd/user", ".config/autostart", ".config/fish/conf.d"}
 )
 
-// What protectedArgument calls the files of Countersign.
-const filesOfOurs = "files of Countersign itself"
+// What protectedArgument calls the files of Countersign, and folders above
+// secrets.
+const (
+	filesOfOurs       = "files of Countersign itself"
+	folderWithSecrets = "a folder with secrets in it"
+)
 
 // protectedArgument returns what protected thing the arguments name, in words,
 // or "". It looks at the words as they stand, behind an "=", and at the real
-// files they lead to. read are the words as its profile took them apart, if it
+// files they lead to. What lists files may name them all, unless another
+// program is given what it prints. read are the words as its profile took them apart, if it
 // has one.
 func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
-	if lists(seg) {
+	lists := lists(seg, read)
+	if lists && (j.feeds == 0 || seg.Argv[0] == "test" || seg.Argv[0] == "[") {
 		return ""
 	}
 	dirs, names := []string{seg.Dir}, seg.Argv[1:]
+	for _, o := range seg.Open {
+		names = append(slices.Clone(names), o.Maybe...)
+	}
 	switch {
 	case read == nil || len(read.findings) > 0:
 		names = attached(names)
@@ -67,16 +81,14 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 	default:
 		names = append(slices.Clone(names), read.values...)
 	}
-	if recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
+	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
 		names = append(slices.Clone(names), ".")
 	}
 	for _, dir := range dirs {
 		for _, name := range names {
-			if what := j.protected(name, dir, seg); what != "" {
-				return what
-			}
-			if _, value, ok := strings.Cut(name, "="); ok {
-				if what := j.protected(value, dir, seg); what != "" {
+			_, value, _ := strings.Cut(name, "=")
+			for _, name := range []string{name, value} {
+				if what := j.protected(name, dir, seg); what != "" && !(lists && what == folderWithSecrets) {
 					return what
 				}
 			}
@@ -167,7 +179,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 		return "a file with secrets"
 	}
 	if within(home, at) || at == "/" {
-		return "a folder with secrets in it"
+		return folderWithSecrets
 	}
 	if processView.MatchString(at) {
 		return "the inside of a running program"

@@ -8,65 +8,157 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// redirects reads the redirections of a simple command: duplication among 1
-// and 2, and /dev/null. Everything else asks; a network device never runs.
+// redirects reads the redirections of a command or a group: duplication among
+// 1 and 2, /dev/null, input from a file of the working directory, and texts
+// without expansions. Everything else asks; a network device never runs.
 func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 	for _, r := range list {
-		if got := t.redirect(seg, r); got != nil {
+		got, why := t.redirect(seg, r)
+		if why.Reason != "" {
+			seg.Findings = append(seg.Findings, why)
+		} else {
 			seg.Redirects = append(seg.Redirects, got...)
 		}
 	}
 }
 
-func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) []approval.Redirect {
-	target, known := "", false
+// target evaluates the word behind a redirection, if it is final.
+func (t *textJob) target(word *syntax.Word, dir string) (string, bool) {
+	if word == nil {
+		return "", false
+	}
+	v, ok := t.word(word, dir)
+	if !ok || v.open != nil || len(v.final) != 1 || !v.literal {
+		return "", false
+	}
+	return v.final[0], true
+}
+
+func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approval.Redirect, approval.Finding) {
+	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc {
+		return t.fed(seg, r)
+	}
+	target, known := t.target(r.Word, seg.Dir)
 	if r.Word != nil {
-		target, known = t.literal(r.Word)
-		written := strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(t.text[r.Word.Pos().Offset():r.Word.End().Offset()])
-		if strings.HasPrefix(written, "/dev/tcp/") || strings.HasPrefix(written, "/dev/udp/") {
+		written := t.guess(r.Word)[1]
+		if strings.HasPrefix(written, "/dev/tcp/") || strings.HasPrefix(written, "/dev/udp/") || strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/") {
 			seg.Floor = "it opens a network connection through a redirection"
-			return nil
+			return nil, approval.Finding{}
 		}
 	}
-	reads := r.Op == syntax.RdrIn || r.Op == syntax.DplIn || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc
+	reads := r.Op == syntax.RdrIn || r.Op == syntax.DplIn
 	if known && !reads && isDevice(target) {
 		seg.Floor = "it overwrites the device " + target
-		return nil
+		return nil, approval.Finding{}
 	}
-	fd := -1
-	if r.N != nil {
-		if len(r.N.Value) != 1 || !strings.Contains("012", r.N.Value) {
-			seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "it uses descriptor %s", r.N.Value))
-			return nil
-		}
-		fd = int(r.N.Value[0] - '0')
+	fd, ok := descriptor(r)
+	if !ok {
+		return nil, finding(approval.ReasonApprovalRequired, "it uses descriptor %s", r.N.Value)
 	}
 	null := known && target == "/dev/null"
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut:
 		if null && fd != 0 {
-			return []approval.Redirect{{FD: or(fd, 1), To: approval.ToNull}}
+			return []approval.Redirect{{FD: or(fd, 1), To: approval.ToNull}}, approval.Finding{}
 		}
 	case syntax.RdrIn:
 		if null && fd <= 0 {
-			return []approval.Redirect{{FD: 0, To: approval.ToNull}}
+			return []approval.Redirect{{FD: 0, To: approval.ToNull}}, approval.Finding{}
 		}
-		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection"))
-		return nil
+		return t.input(seg, target, known && fd <= 0)
 	case syntax.DplOut:
 		if known && (target == "1" || target == "2") && fd != 0 {
-			return []approval.Redirect{{FD: or(fd, 1), To: int(target[0] - '0')}}
+			return []approval.Redirect{{FD: or(fd, 1), To: int(target[0] - '0')}}, approval.Finding{}
 		}
 	case syntax.RdrAll, syntax.AppAll:
 		if null && t.grammar == bash && t.who == approval.Ours {
-			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}
+			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
 		}
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "it feeds a text to the command"))
-		return nil
 	}
-	seg.Findings = append(seg.Findings, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null"))
-	return nil
+	return nil, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null")
+}
+
+// descriptor returns the number before a redirection, -1 for none.
+func descriptor(r *syntax.Redirect) (int, bool) {
+	if r.N == nil {
+		return -1, true
+	}
+	if len(r.N.Value) != 1 || !strings.Contains("012", r.N.Value) {
+		return 0, false
+	}
+	return int(r.N.Value[0] - '0'), true
+}
+
+// input reads `< FILE`: a file that is there, in the working directory.
+func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]approval.Redirect, approval.Finding) {
+	if !known || t.who == approval.Theirs || seg.Dir == "" {
+		return nil, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection")
+	}
+	if what := t.protected(name, seg.Dir, seg); what != "" {
+		return nil, finding(approval.ReasonProtectedState, "it reads %s", what)
+	}
+	file, err := t.look(join(seg.Dir, name))
+	if err != nil || file.Mode&modeType != modeRegular || !within(file.Path, t.plan.Cwd.Path) {
+		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the working directory", name)
+	}
+	return []approval.Redirect{{FD: 0, To: approval.FromFile, File: &file}}, approval.Finding{}
+}
+
+// fed reads a here-document or a here-string that nothing is expanded in.
+func (t *textJob) fed(seg *approval.Segment, r *syntax.Redirect) ([]approval.Redirect, approval.Finding) {
+	asks := finding(approval.ReasonApprovalRequired, "it feeds a text to the command that is known only when it runs")
+	fd, ok := descriptor(r)
+	if !ok || fd > 0 || t.who == approval.Theirs {
+		return nil, asks
+	}
+	if r.Op == syntax.WordHdoc {
+		parts, ok := t.one(r.Word, seg.Dir)
+		if !ok || !literal(parts) {
+			return nil, asks
+		}
+		text := "\n"
+		if len(parts) == 1 {
+			text = parts[0].Text + text
+		}
+		return []approval.Redirect{{FD: 0, To: approval.FromText, Text: text}}, approval.Finding{}
+	}
+	var b strings.Builder
+	if r.Hdoc != nil {
+		for _, part := range r.Hdoc.Parts {
+			lit, ok := part.(*syntax.Lit)
+			if !ok {
+				return nil, asks
+			}
+			b.WriteString(lit.Value)
+		}
+	}
+	text := b.String()
+	if r.Op == syntax.DashHdoc {
+		lines := strings.SplitAfter(text, "\n")
+		for i, line := range lines {
+			lines[i] = strings.TrimLeft(line, "\t")
+		}
+		text = strings.Join(lines, "")
+	}
+	if !quotesDelimiter(t.text, r) {
+		b.Reset()
+		heredoc(&b, text)
+		text = b.String()
+	}
+	return []approval.Redirect{{FD: 0, To: approval.FromText, Text: text}}, approval.Finding{}
+}
+
+// heredoc adds the text of a here-document that expands, where a backslash
+// counts only before four characters.
+func heredoc(b *strings.Builder, text string) {
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte("$`\\\n", text[i+1]) >= 0 {
+			if i++; text[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
 }
 
 func or(fd, preset int) int {

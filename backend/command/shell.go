@@ -21,33 +21,47 @@ const (
 	zsh
 )
 
-// shellText takes `sh -c TEXT` apart. Only -c, -l, -e, -u and -x are read,
-// alone or in a bundle, and no word may follow the text: more words would be
-// its positional parameters. Anything else is judged as a plain start of a
-// shell.
-func shellText(argv []string) (shell, text string, ok bool) {
+// shellText takes `sh -c TEXT` apart. Only -c, -l, -e, -u, -x and -o pipefail
+// are read, alone or in a bundle, and no word may follow the text: more words
+// would be its positional parameters. Anything else is judged as a plain start
+// of a shell. options are those that change how the text runs.
+func shellText(argv []string) (shell, text string, options []string, ok bool) {
 	if len(argv) < 3 {
-		return "", "", false
+		return "", "", nil, false
 	}
 	shell = path.Base(argv[0])
 	if _, known := textShells[shell]; !known {
-		return "", "", false
+		return "", "", nil, false
 	}
-	c := false
-	for _, option := range argv[1 : len(argv)-1] {
-		letters, dash := strings.CutPrefix(option, "-")
-		if !dash || letters == "" || strings.Trim(letters, "cleux") != "" || c {
-			return "", "", false
-		}
-		c = strings.Contains(letters, "c")
+	options, ok = shellOptions(argv[1:len(argv)-1], "cleux")
+	text = argv[len(argv)-1]
+	if !ok || len(slices.DeleteFunc(slices.Clone(options), func(o string) bool { return o != "c" })) != 1 {
+		return "", "", nil, false
 	}
-	return shell, argv[len(argv)-1], c
+	return shell, text, slices.DeleteFunc(options, func(o string) bool { return o == "c" || o == "l" }), true
 }
 
-// strictly reports whether a shell call has options that change how the text
-// runs; such a text is read, but not run from its plan.
-func strictly(argv []string) bool {
-	return slices.ContainsFunc(argv[1:len(argv)-1], func(option string) bool { return strings.ContainsAny(option, "eux") })
+// shellOptions reads options of a shell: these letters in any bundle, and -o
+// pipefail.
+func shellOptions(words []string, letters string) (options []string, ok bool) {
+	for i := 0; i < len(words); i++ {
+		bundle, dash := strings.CutPrefix(words[i], "-")
+		if !dash || bundle == "" {
+			return nil, false
+		}
+		for _, c := range bundle {
+			switch {
+			case strings.ContainsRune(letters, c):
+				options = append(options, string(c))
+			case c == 'o' && i+1 < len(words) && words[i+1] == "pipefail" && strings.HasSuffix(bundle, "o") && strings.Count(bundle, "o") == 1:
+				options = append(options, "pipefail")
+				i++
+			default:
+				return nil, false
+			}
+		}
+	}
+	return options, true
 }
 
 // ownBuiltins are done by the runner itself (plan-runner.md, builtins).

@@ -1,39 +1,30 @@
 package command
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
 )
 
 // text plans a shell text. Every simple command in it becomes a segment, also
 // inside constructs that are not understood, so that a question shows all
 // that would run and the denylist sees all of it.
 func (j *job) text(text, shell string) {
-	if why := unreadable(text); why != "" {
-		j.ask(approval.ReasonUnreadable, "%s", why)
-		return
-	}
-	if len(text) > maxText {
-		j.ask(approval.ReasonTooComplex, "the text is longer than %d bytes", maxText)
-		return
-	}
-	if nesting(text) > maxNesting {
-		j.ask(approval.ReasonTooComplex, "it is nested more than %d deep", maxNesting)
+	file, unread := read(text, shell)
+	if unread.Reason != "" {
+		j.plan.Findings = append(j.plan.Findings, unread)
 		return
 	}
 	g := textShells[shell]
-	file, err := parse(text, g)
-	if err != nil {
-		j.ask(approval.ReasonUnreadable, "it is not a complete text for %s", shell)
-		return
-	}
-	t := &textJob{job: j, text: text, grammar: g, seen: map[*syntax.CallExpr]bool{}}
-	t.anyShell = j.who == approval.Theirs || g == zsh
+	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}}
+	t.strict = j.who == approval.Theirs || g == zsh
+	t.ring2 = !t.strict
 	t.noShell = j.plan.Shell == ""
+	t.collect(file)
 	dir := j.plan.Cwd.Path
 	if root, ok := t.stmts(file.Stmts, &dir); ok && len(file.Stmts) > 0 {
 		j.plan.Root = root
@@ -46,72 +37,73 @@ func (j *job) text(text, shell string) {
 	}
 }
 
-func parse(text string, g grammar) (*syntax.File, error) {
-	lang := syntax.LangPOSIX
-	switch g {
-	case bash:
-		lang = syntax.LangBash
-	case zsh:
-		lang = syntax.LangZsh
-	}
-	return syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
-}
-
-// unreadable says why no two readers can be trusted to read this text alike,
-// or "" (judgement.md, step 2).
-func unreadable(text string) string {
-	for _, r := range text {
-		switch {
-		case r == '\t' || r == '\n':
-		case r < ' ' || r == 0x7f || unicode.Is(unicode.Cc, r):
-			return "it holds control characters"
-		case r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Cf, r):
-			return "it holds invisible characters"
-		case r == unicode.ReplacementChar:
-			return "it holds bytes that are not text"
-		}
-	}
-	if strings.Contains(text, "\\\n") {
-		return "it joins lines with a backslash"
-	}
-	return ""
-}
-
-// nesting is an upper bound on how deep the text is nested, counted before
-// the parser sees it, because the parser recurses.
-func nesting(text string) int {
-	depth, most := 0, 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '{', '`', '[':
-			depth++
-		case ')', '}', ']':
-			depth = max(0, depth-1)
-		}
-		most = max(most, depth)
-	}
-	for _, word := range strings.Fields(text) {
-		switch word {
-		case "if", "while", "until", "for", "case", "select", "!", "time", "coproc":
-			if depth++; depth > maxNesting {
-				return depth
-			}
-		case "fi", "done", "esac":
-			depth = max(0, depth-1)
-		}
-	}
-	return most
-}
-
 // textJob walks one parsed text.
 type textJob struct {
 	*job
 	text    string
 	grammar grammar
-	// anyShell: words must mean the same to zsh too. noShell: nobody said
-	// which shell the text is for.
-	anyShell, noShell bool
-	seen              map[*syntax.CallExpr]bool
+	// strict: only words that mean the same to every shell. ring2: variables,
+	// substitutions and loops are understood. noShell: nobody said which shell
+	// the text is for.
+	strict, ring2, noShell bool
+	seen                   map[syntax.Node]bool
+	// values are what the variables may hold, as far as the text tells.
+	values map[string][]string
+}
+
+// collect notes what the text gives to variables, wherever it does.
+func (t *textJob) collect(file *syntax.File) {
+	for _, name := range []string{"USER", "LOGNAME"} {
+		t.values[name] = []string{t.Home[strings.LastIndexByte(t.Home, '/')+1:]}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil && n.Value != nil {
+				t.holds(n.Name.Value, n.Value)
+			}
+		case *syntax.WordIter:
+			for _, item := range n.Items {
+				t.holds(n.Name.Value, item)
+			}
+		case *syntax.Lit:
+			if n.Value == "xargs" || n.Value == "parallel" || strings.HasSuffix(n.Value, "/xargs") || strings.HasSuffix(n.Value, "/parallel") {
+				t.feeds++
+			}
+		}
+		return true
+	})
+}
+
+// holds notes a value whose text is known.
+func (t *textJob) holds(name string, word *syntax.Word) {
+	var s static
+	for i, part := range word.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			if ok := t.unquoted(&s, part.Value, i == 0, len(word.Parts) == 1, false); !ok {
+				return
+			}
+		case *syntax.SglQuoted:
+			s.all(part.Value)
+		case *syntax.DblQuoted:
+			if len(part.Parts) != 1 || part.Parts[0] == nil {
+				return
+			}
+			lit, ok := part.Parts[0].(*syntax.Lit)
+			if !ok {
+				return
+			}
+			s.all(lit.Value)
+		default:
+			if home, ok := t.home(part, true); ok {
+				s.all(home)
+				continue
+			}
+			return
+		}
+	}
+	t.values[name] = append(t.values[name], s.text.String())
 }
 
 // unclear marks the text as one that is not run from its plan.
@@ -142,21 +134,93 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	}
 	var node *approval.Node
 	ok := true
-	switch cmd := stmt.Cmd.(type) {
-	case *syntax.CallExpr:
-		node, ok = t.call(cmd, stmt.Redirs, dir)
-	case *syntax.BinaryCmd:
+	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
+		node, ok = t.call(call, stmt.Redirs, dir)
+	} else {
+		var around []approval.Redirect
+		redirected := true
 		if len(stmt.Redirs) > 0 {
-			return t.unclear(approval.ReasonWritesFile, "it redirects a group of commands")
+			around, redirected = t.around(stmt, *dir)
 		}
-		node, ok = t.binary(cmd, dir)
-	default:
-		return t.unclear(approval.ReasonApprovalRequired, "it uses shell constructs that are not run from a plan")
+		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around) > 0 {
+			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around}
+		}
+		ok = ok && redirected
 	}
 	if ok && stmt.Negated {
 		node = &approval.Node{Op: approval.OpNot, Kids: []approval.Node{*node}}
 	}
 	return node, ok
+}
+
+// around reads the redirections of a group of commands.
+func (t *textJob) around(stmt *syntax.Stmt, dir string) ([]approval.Redirect, bool) {
+	if t.who == approval.Theirs {
+		t.ask(approval.ReasonApprovalRequired, "it redirects a group of commands")
+		return nil, false
+	}
+	t.seen[stmt] = true
+	seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
+	t.redirects(&seg, stmt.Redirs)
+	t.plan.Findings = append(t.plan.Findings, seg.Findings...)
+	if seg.Floor != "" { // a segment of its own says that it never runs
+		seg.Argv, seg.Findings = []string{t.text[seg.Start:seg.End]}, nil
+		t.plan.Segments = append(t.plan.Segments, seg)
+	}
+	return seg.Redirects, len(seg.Findings) == 0 && seg.Floor == ""
+}
+
+// compound plans what is no simple command.
+func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, bool) {
+	switch cmd := cmd.(type) {
+	case *syntax.BinaryCmd:
+		return t.binary(cmd, dir)
+	case *syntax.Block:
+		if t.who == approval.Ours {
+			return t.stmts(cmd.Stmts, dir)
+		}
+	case *syntax.Subshell:
+		if t.who == approval.Ours {
+			inside := *dir
+			return wrap(approval.OpSub)(t.stmts(cmd.Stmts, &inside))
+		}
+	case *syntax.TimeClause:
+		if t.who == approval.Ours && t.grammar == bash && cmd.Stmt != nil {
+			node, ok := wrap(approval.OpTime)(t.stmt(cmd.Stmt, dir))
+			if ok {
+				node.Portable = cmd.PosixFormat
+			}
+			return node, ok
+		}
+	case *syntax.IfClause:
+		if t.ring2 {
+			return t.choice(cmd, dir)
+		}
+	case *syntax.WhileClause:
+		if t.ring2 {
+			return t.while(cmd, dir)
+		}
+	case *syntax.ForClause:
+		if t.ring2 {
+			return t.each(cmd, dir)
+		}
+	case *syntax.DeclClause:
+		if t.ring2 && cmd.Variant.Value == "export" {
+			return t.assign(cmd.Args, true, *dir)
+		}
+		return t.unclear(approval.ReasonEvaluates, "%s is done inside the shell", cmd.Variant.Value)
+	}
+	return t.unclear(approval.ReasonApprovalRequired, "it uses shell constructs that are not run from a plan")
+}
+
+// wrap puts a node into another.
+func wrap(op approval.Op) func(*approval.Node, bool) (*approval.Node, bool) {
+	return func(node *approval.Node, ok bool) (*approval.Node, bool) {
+		if !ok {
+			return nil, false
+		}
+		return &approval.Node{Op: op, Kids: []approval.Node{*node}}, true
+	}
 }
 
 func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bool) {
@@ -168,6 +232,11 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 		op = approval.OpOr
 	case syntax.Pipe:
 		return t.pipe(cmd, *dir)
+	case syntax.PipeAll:
+		if t.who == approval.Ours && t.grammar == bash {
+			return t.pipe(cmd, *dir)
+		}
+		fallthrough
 	default:
 		return t.unclear(approval.ReasonApprovalRequired, "it uses %s, which is not run from a plan", cmd.Op)
 	}
@@ -197,6 +266,18 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		if ok = ok && fine; !ok {
 			continue
 		}
+		if side == cmd.X && cmd.Op == syntax.PipeAll { // 2>&1 behind the redirections of its own
+			last := kid
+			if kid.Op == approval.OpPipe {
+				last = &kid.Kids[len(kid.Kids)-1]
+			}
+			if last.Op == approval.OpRun {
+				seg := &t.plan.Segments[last.Seg]
+				seg.Redirects = append(seg.Redirects, approval.Redirect{FD: 2, To: 1})
+			} else {
+				last.Redirects = append(last.Redirects, approval.Redirect{FD: 2, To: 1})
+			}
+		}
 		if kid.Op == approval.OpPipe && side == cmd.X {
 			node.Kids = append(node.Kids, kid.Kids...)
 		} else {
@@ -206,56 +287,216 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 	return &node, ok
 }
 
+// choice plans if, elif and else. Where the branches end in different folders,
+// only the run can tell.
+func (t *textJob) choice(cmd *syntax.IfClause, dir *string) (*approval.Node, bool) {
+	if len(cmd.Cond) == 0 { // else
+		return t.stmts(cmd.Then, dir)
+	}
+	cond, ok := t.stmts(cmd.Cond, dir)
+	then, other := *dir, *dir
+	yes, fine := t.stmts(cmd.Then, &then)
+	ok = ok && fine
+	node := &approval.Node{Op: approval.OpIf}
+	if ok {
+		node.Kids = []approval.Node{*cond, *yes}
+	}
+	if cmd.Else != nil {
+		no, fine := t.choice(cmd.Else, &other)
+		if ok = ok && fine; ok {
+			node.Kids = append(node.Kids, *no)
+		}
+	}
+	if *dir = then; then != other {
+		*dir = ""
+	}
+	return node, ok
+}
+
+func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, bool) {
+	before := *dir
+	cond, ok := t.stmts(cmd.Cond, dir)
+	body, fine := t.stmts(cmd.Do, dir)
+	if !t.stays(dir, before) || !ok || !fine {
+		return nil, false
+	}
+	op := approval.OpWhile
+	if cmd.Until {
+		op = approval.OpUntil
+	}
+	return &approval.Node{Op: op, Kids: []approval.Node{*cond, *body}}, true
+}
+
+// each plans a for loop over words.
+func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool) {
+	loop, ok := cmd.Loop.(*syntax.WordIter)
+	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
+		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
+	}
+	ok = t.assignable(loop.Name.Value)
+	before := *dir
+	node := &approval.Node{Op: approval.OpFor, Name: loop.Name.Value}
+	for _, item := range loop.Items {
+		v, fine := t.word(item, *dir)
+		if !fine {
+			t.ask(approval.ReasonRuntimeValue, "what its loop goes through is known only when it runs")
+			ok = false
+			continue
+		}
+		node.Words = append(node.Words, v.words...)
+		t.values[node.Name] = append(t.values[node.Name], v.final...)
+		if v.open != nil {
+			t.values[node.Name] = append(t.values[node.Name], v.open.Maybe...)
+		}
+	}
+	body, fine := t.stmts(cmd.Do, dir)
+	if !t.stays(dir, before) || !ok || !fine {
+		return nil, false
+	}
+	node.Kids = []approval.Node{*body}
+	return node, true
+}
+
+// stays reports whether a loop ends where it began: else only the run can tell
+// where its next round begins.
+func (t *textJob) stays(dir *string, before string) bool {
+	if *dir == before {
+		return true
+	}
+	*dir = ""
+	t.ask(approval.ReasonRuntimeValue, "where its loop runs is known only then: there is a cd in it")
+	return false
+}
+
+// assignable reports whether a text may give a value to a variable, and asks
+// where it may not (environment.md, first three lists).
+func (t *textJob) assignable(name string) bool {
+	class := envnames.Requested(name)
+	if class == envnames.Plain || class == envnames.Other && t.who == approval.Ours && !ofShell[name] {
+		return true
+	}
+	t.ask(approval.ReasonEnvAsks, "it sets %s", name)
+	return false
+}
+
+// assign plans NAME=value, or export with it.
+func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*approval.Node, bool) {
+	node, ok := approval.Node{Op: approval.OpAssign}, true
+	for _, a := range list {
+		if a.Name == nil || a.Append || a.Index != nil || a.Array != nil || a.Naked && !export {
+			return t.unclear(approval.ReasonEvaluates, "it sets variables in a way that is not understood")
+		}
+		if fine := t.assignable(a.Name.Value); !fine {
+			ok = false
+		}
+		parts, fine := t.one(a.Value, dir)
+		if !fine || export && !literal(parts) {
+			t.ask(approval.ReasonRuntimeValue, "what %s is set to is known only when it runs", a.Name.Value)
+			ok = false
+		}
+		if a.Naked {
+			parts = nil
+		} else if parts == nil {
+			parts = approval.Word{}
+		}
+		node.Assigns = append(node.Assigns, approval.Assign{Name: a.Name.Value, Value: parts, Export: export})
+	}
+	return &node, ok
+}
+
 // call plans one simple command.
 func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *string) (*approval.Node, bool) {
 	t.seen[call] = true
-	seg := t.segment(call, *dir)
-	if len(call.Assigns) > 0 {
-		seg.Findings = append(seg.Findings, finding(approval.ReasonEnvAsks, "it sets variables for the command"))
-	}
 	if len(call.Args) == 0 {
-		return t.unclear(approval.ReasonApprovalRequired, "it sets variables or redirects without a command")
+		if len(redirs) > 0 || !t.ring2 {
+			return t.unclear(approval.ReasonApprovalRequired, "it sets variables or redirects without a command")
+		}
+		return t.assign(call.Assigns, false, *dir)
+	}
+	index := len(t.plan.Segments)
+	t.plan.Segments = append(t.plan.Segments, approval.Segment{}) // its place is before what its words run
+	seg, ok := t.segment(call, *dir)
+	if len(call.Assigns) > 0 {
+		node, fine := t.assign(call.Assigns, false, *dir)
+		if ok = ok && fine; ok {
+			seg.Assigns = node.Assigns
+		}
+		if slices.ContainsFunc(seg.Assigns, func(a approval.Assign) bool { return !literal(a.Value) }) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what it sets for the command is known only when it runs"))
+		}
 	}
 	t.redirects(&seg, redirs)
-	ok := len(seg.Findings) == 0 && seg.Floor == ""
-	t.shellWord(&seg, call.Args[0])
+	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
+	t.shellWord(&seg)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
 	if seg.Builtin == "cd" {
 		*dir = t.cd(&seg)
 	}
-	t.plan.Segments = append(t.plan.Segments, seg)
-	return &approval.Node{Op: approval.OpRun, Seg: len(t.plan.Segments) - 1}, ok
+	t.plan.Segments[index] = seg
+	return &approval.Node{Op: approval.OpRun, Seg: index}, ok
 }
 
 // segment reads the words of a simple command. Words that only the run can
-// tell are kept as they were written, with a finding.
-func (t *textJob) segment(call *syntax.CallExpr, dir string) approval.Segment {
+// tell are kept as they were written.
+func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, bool) {
 	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir}
+	ok, final := true, true
 	for i, word := range call.Args {
-		value, ok := t.literal(word)
-		if !ok {
-			value = t.text[word.Pos().Offset():word.End().Offset()]
+		v, fine := t.word(word, dir)
+		name := i == 0 && fine && (!v.literal || v.expands)
+		if !fine || name {
 			what := "an argument"
 			if i == 0 {
 				what = "the program's name"
 			}
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s is known only when it runs", what))
+			v = value{open: &approval.Open{Many: true, Maybe: t.guess(word)}, written: t.text[word.Pos().Offset():word.End().Offset()]}
+			ok = false
 		}
-		seg.Argv = append(seg.Argv, value)
+		if final = final && v.literal; v.open != nil {
+			v.open.At = len(seg.Argv)
+			seg.Open, seg.Argv = append(seg.Open, *v.open), append(seg.Argv, v.written)
+		} else {
+			seg.Argv = append(seg.Argv, v.final...)
+		}
+		seg.Words = append(seg.Words, v.words...)
 	}
-	return seg
+	if final || !ok {
+		seg.Words = nil
+	}
+	if len(seg.Argv) > 2 && seg.Argv[0] == "command" && t.ring2 && !strings.HasPrefix(seg.Argv[1], "-") && (len(seg.Open) == 0 || seg.Open[0].At > 1) {
+		seg.Argv = seg.Argv[1:] // it only passes functions by, and there are none
+		for i := range seg.Open {
+			seg.Open[i].At--
+		}
+		if seg.Words != nil {
+			seg.Words = seg.Words[1:]
+		}
+	}
+	return seg, ok
+}
+
+// guess returns what a word that is not understood may be: as it was written,
+// and with the quotes taken out.
+func (t *textJob) guess(word *syntax.Word) []string {
+	written := t.text[word.Pos().Offset():word.End().Offset()]
+	return []string{written, strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(written)}
 }
 
 // shellWord says what the first word of a command means to a shell: a builtin
 // or a program.
-func (t *textJob) shellWord(seg *approval.Segment, first *syntax.Word) {
-	name := seg.Argv[0]
-	if _, ok := t.literal(first); !ok {
+func (t *textJob) shellWord(seg *approval.Segment) {
+	if len(seg.Argv) == 0 || len(seg.Open) > 0 && seg.Open[0].At == 0 {
 		return
 	}
+	name := seg.Argv[0]
 	switch {
 	case hasControl(name) || !ascii(name):
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "the program's name is not plain text"))
+	case name == "command" && t.ring2 && len(seg.Argv) > 2 && (seg.Argv[1] == "-v" || seg.Argv[1] == "-V"):
+		seg.Builtin = name
+	case name == "set" && t.ring2 && setsOptions(seg):
+		seg.Builtin = name
 	case otherBuiltins[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 	case ownBuiltins[name]:
@@ -268,7 +509,20 @@ func (t *textJob) shellWord(seg *approval.Segment, first *syntax.Word) {
 		t.startedBuiltin(seg)
 	default:
 		t.program(seg)
+		return
 	}
+	if name != "echo" && name != "printf" {
+		return
+	}
+	if which := t.protectedArgument(seg, nil); which != "" {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s names %s", name, which))
+	}
+}
+
+// setsOptions reports whether a set only switches on what the runner knows.
+func setsOptions(seg *approval.Segment) bool {
+	options, ok := shellOptions(seg.Argv[1:], "eu")
+	return ok && len(options) > 0 && len(seg.Open) == 0
 }
 
 // sameEverywhere marks builtins that shells do not agree on, where we would
@@ -294,7 +548,7 @@ func (t *textJob) cd(seg *approval.Segment) string {
 	if len(args) == 0 && len(seg.Argv) == 1 {
 		args = []string{t.Home}
 	}
-	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" || len(seg.Findings) > 0 || seg.Dir == "" {
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" || len(seg.Findings) > 0 || seg.Dir == "" || len(seg.Open) > 0 {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "where this cd leads is known only when it runs"))
 		return ""
 	}
@@ -316,11 +570,14 @@ func (t *textJob) rest(file *syntax.File) {
 		switch {
 		case simple && t.seen[call]:
 		case simple && len(call.Args) > 0:
-			seg := t.segment(call, t.plan.Cwd.Path) // as far as can be told without running it
+			t.seen[call] = true
+			index := len(t.plan.Segments)
+			t.plan.Segments = append(t.plan.Segments, approval.Segment{})
+			seg, _ := t.segment(call, t.plan.Cwd.Path) // as far as can be told without running it
 			t.redirects(&seg, stmt.Redirs)
-			t.shellWord(&seg, call.Args[0])
-			t.plan.Segments = append(t.plan.Segments, seg)
-		default: // redirections of a group, or of nothing
+			t.shellWord(&seg)
+			t.plan.Segments[index] = seg
+		case !t.seen[stmt]: // redirections of a group, or of nothing
 			seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset())}
 			if t.redirects(&seg, stmt.Redirs); seg.Floor != "" {
 				seg.Argv = []string{t.text[seg.Start:seg.End]}

@@ -76,6 +76,22 @@ func (w *World) Head(name string, n int) ([]byte, error) {
 	return text[:min(max(n, 0), len(text))], nil
 }
 
+// List returns the names in a folder.
+func (w *World) List(name string) ([]string, error) {
+	n, err := w.walk(name, false)
+	if err == nil && n.kids == nil {
+		err = errFolder
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "list", Path: name, Err: err}
+	}
+	names := []string{}
+	for _, kid := range n.kids {
+		names = append(names, path.Base(kid.file.Path))
+	}
+	return names, nil
+}
+
 // Hash returns the SHA-256 of a file in hex, as far as the corpus says what is
 // in it.
 func (w *World) Hash(f approval.File) (string, error) {

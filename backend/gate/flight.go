@@ -64,7 +64,7 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 
 // judge analyses and judges the request as things are now.
 func (f *flight) judge(nobody bool) {
-	f.plan = f.machine.Analyzer.Analyze(&f.req)
+	f.plan = analyze(f.machine, &f.req)
 	f.evaluate(nobody)
 }
 
@@ -255,11 +255,18 @@ func samePlan(a, b *approval.Plan) bool {
 	for i := range a.Segments {
 		x, y := &a.Segments[i], &b.Segments[i]
 		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !sameProgram(x.Program, y.Program) ||
-			!slices.Equal(x.Findings, y.Findings) || !slices.Equal(x.Redirects, y.Redirects) || x.Floor != y.Floor {
+			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, sameRedirect) || x.Floor != y.Floor {
 			return false
 		}
 	}
 	return true
+}
+
+func sameRedirect(a, b approval.Redirect) bool {
+	if a.File == nil || b.File == nil {
+		return a == b
+	}
+	return a.FD == b.FD && a.To == b.To && a.Text == b.Text && a.File.Path == b.File.Path && a.File.Same(*b.File)
 }
 
 func sameProgram(a, b *approval.Resolution) bool {

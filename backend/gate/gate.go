@@ -162,13 +162,24 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 	return approval.AllowOnce, true
 }
 
+// analyze makes the plan of a request. A text that the runner cannot run from
+// its plan is one that needs its shell, and so a person's yes.
+func analyze(m *Machine, req *approval.Request) approval.Plan {
+	plan := m.Analyzer.Analyze(req)
+	if plan.Shell != "" && plan.Root != nil && !runner.Able(&plan) {
+		plan.Root = nil
+		plan.Findings = append(plan.Findings, approval.Finding{Reason: approval.ReasonApprovalRequired, Sentence: "it cannot be run without its shell yet"})
+	}
+	return plan
+}
+
 // Suppose judges a request under another policy, and neither asks nor runs.
 func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Request) (approval.Judgement, error) {
 	m, err := g.Machine(ctx)
 	if err != nil {
 		return approval.Judgement{}, err
 	}
-	plan, env := m.Analyzer.Analyze(&req), environ.Check(req.Env)
+	plan, env := analyze(m, &req), environ.Check(req.Env)
 	return policy.Prepare(p, g.Home, realPath).Evaluate(policy.Input{
 		Plan: &plan, Who: req.Who, SessionKey: req.SessionKey, Claim: req.Claim,
 		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other, Now: g.Now(), Hash: g.Hashes.Of,

@@ -82,7 +82,7 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 			continue
 		}
 		res := in.Plan.Segments[i].Program
-		if s.Reason != approval.ReasonAllowlistMiss || res == nil {
+		if s.Reason != approval.ReasonAllowlistMiss || res == nil || in.Plan.Segments[i].Kind == approval.KindWrapper || len(in.Plan.Segments[i].Open) > 0 {
 			return nil
 		}
 		entry := entryFor(res)

@@ -146,6 +146,9 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
 		return false
 	}
+	if privileges[path.Base(s.Program.File.Path)] && len(one.Args) == 0 {
+		return false
+	}
 	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {
 		return false
 	}
@@ -154,6 +157,10 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	}
 	return one.args == nil || one.argsMatch(args)
 }
+
+// privileges give a command more than the person's own rights: an entry counts
+// only if it names arguments (judgement.md, step 4).
+var privileges = map[string]bool{"sudo": true, "doas": true}
 
 // argsMatch applies argPattern as the protocol does: to the arguments joined
 // by a space, or ended by NUL each if the pattern holds a NUL. Entries that

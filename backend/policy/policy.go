@@ -136,6 +136,9 @@ func (r *Rules) hidden(in Input) []approval.Finding {
 	}
 	for i := range in.Plan.Segments {
 		s := &in.Plan.Segments[i]
+		if len(s.Open) > 0 && r.deniesWords {
+			return []approval.Finding{say(approval.ReasonRuntimeValue, "what it tells "+s.Argv[0]+" is known only when it runs, and the denylist names words")}
+		}
 		starts := s.Kind == approval.KindWrapper || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer
 		if (s.Program != nil || s.Builtin != "") && !starts {
 			continue

@@ -20,8 +20,10 @@ type Rules struct {
 	any      []*rule // entries for every program
 	denied   []denyRule
 	denials  *glob.Index // of denied
-	safeBins map[string]bool
-	trusted  map[string]bool
+	// deniesWords tells that a deny rule names arguments.
+	deniesWords bool
+	safeBins    map[string]bool
+	trusted     map[string]bool
 }
 
 // rule is an entry with its patterns read.
@@ -110,6 +112,7 @@ func (r *Rules) deny(d approval.DenyRule, text, home string) {
 		return
 	}
 	r.denied = append(r.denied, denyRule{d, pattern})
+	r.deniesWords = r.deniesWords || len(d.Args) > 0
 }
 
 func (r *Rules) add(e approval.Entry, home string, real func(string) string) {

@@ -24,7 +24,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 		return r.full(s)
 	}
 	if f := protectedFirst(s.Findings); f.Reason != approval.ReasonNone {
-		if f.Reason == approval.ReasonNotFound && in.Plan.Shell == "" && in.Who == approval.Ours {
+		if f.Reason == approval.ReasonNotFound && in.Plan.Shell == "" && len(in.Plan.Argv) > 0 && in.Who == approval.Ours {
 			return verdict(approval.VerdictDeny, f, "") // a yes could start nothing
 		}
 		return verdict(approval.VerdictAsk, f, "")
@@ -83,7 +83,7 @@ func protectedFirst(findings []approval.Finding) approval.Finding {
 // does depends on its arguments in ways that are not read one by one.
 func kindFinding(s *approval.Segment) approval.Finding {
 	name := path.Base(s.Program.File.Path)
-	if s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger || s.Kind == approval.KindWrapper) {
+	if s.Profiled && s.Kind != approval.KindShell {
 		return approval.Finding{} // its arguments were read one by one
 	}
 	switch s.Kind {
@@ -164,6 +164,9 @@ func (r *Rules) safeBin(s *approval.Segment) bool {
 	at := s.Program.File.Path
 	name := path.Base(at)
 	readsFile := slices.ContainsFunc(s.Redirects, func(re approval.Redirect) bool { return re.FD == 0 })
+	if len(s.Open) > 0 || s.Words != nil || len(s.Assigns) > 0 {
+		return false // what it is told is not all of it literal
+	}
 	return r.safeBins[name] && r.trusted[path.Dir(at)] && path.Base(s.Program.Path) == name && !readsFile && command.SafeBin(s.Argv)
 }
 
