@@ -68,6 +68,7 @@ type arguments struct {
 	got      bool     // one of the options that the profile needs
 	mark     string   // stands for words of the input
 	alone    bool     // one of those with which it only tells about itself
+	given    bool     // one of those that stand in for the first operand
 	commands []inner
 }
 
@@ -253,8 +254,11 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.unknown(p, "the word %q", word.text)
 		return false
 	}
-	place := min(a.places, len(p.operands)-1)
-	e := p.operands[place]
+	place := a.places
+	if a.given {
+		place++
+	}
+	e := p.operands[min(place, len(p.operands)-1)]
 	if name, _, ok := strings.Cut(word.text, "="); p.assigns && ok && isName(name) {
 		a.assigned(p, name, word)
 		return false
@@ -316,6 +320,7 @@ func (a *arguments) run(p *profile, rest []argument) []argument {
 func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	a.got = a.got || slices.Contains(p.needs, option)
 	a.alone = a.alone || slices.Contains(p.alone, option)
+	a.given = a.given || slices.Contains(p.given, option)
 	value := word.text
 	switch {
 	case word.open != nil:

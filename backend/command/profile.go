@@ -88,6 +88,7 @@ type profile struct {
 	bare     effect   // without an operand
 	needs    []string // without one of these options it writes
 	alone    []string // with one of these it only tells about itself
+	given    []string // with one of these before it, the first operand counts as the second
 	subs     map[string]*profile
 	after    *profile // reads what follows --
 }
@@ -179,6 +180,11 @@ func (r *profileReader) read(line string) error {
 	case "needs":
 		for _, p := range r.now {
 			p.needs = fields
+		}
+		return nil
+	case "given":
+		for _, p := range r.now {
+			p.given = fields
 		}
 		return nil
 	case "alone":
