@@ -4,6 +4,9 @@ GO       ?= go
 BIN      := build/bin
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X main.version=$(VERSION)
+# What is fuzzed, and how long each target of it: make test has a short turn
+# of its own on what reads commands.
+FUZZED   ?= ./backend/... ./app/...
 FUZZTIME ?= 60s
 
 comma    := ,
@@ -12,7 +15,7 @@ TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)web
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build run demo test unit page-test desktop-test screenshots check bench fuzz clean
+.PHONY: help setup bindings page cli build run demo test unit fuzz-test page-test desktop-test screenshots check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -49,11 +52,15 @@ run: setup build
 demo: cli
 	$(GO) run ./build/demo $(BIN)/countersign
 
-test: setup build unit page-test desktop-test
+test: setup build unit fuzz-test page-test desktop-test
 
 # -race needs a C compiler, which setup looks for.
 unit:
 	COUNTERSIGN_TEST=all $(GO) test -race -count=1 -timeout 20m ./...
+
+fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob
+fuzz-test: FUZZTIME = 10s
+fuzz-test: fuzz
 
 page-test: bindings
 	cd frontend && npm run --silent check && npm run --silent test
@@ -77,9 +84,9 @@ bench: build
 	$(GO) run ./build/bench $(BIN)/countersign $(BIN)/Countersign
 
 fuzz:
-	@for p in $$($(GO) list ./backend/... ./app/...); do \
+	@for p in $$($(GO) list $(FUZZED)); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; \
 		done; \
 	done
 

@@ -63,12 +63,14 @@ func (a *Analyzer) SetPath(dirs []string) {
 // Analyze makes the plan of a request. It never fails: what cannot be
 // understood is marked in the plan, and a request that means nothing has
 // Plan.Invalid set.
-func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
-	j := &job{Analyzer: a, who: req.Who, seen: map[string]seen{}}
+func (a *Analyzer) Analyze(req *approval.Request) approval.Plan { return a.analyze(req).plan }
+
+func (a *Analyzer) analyze(req *approval.Request) *job {
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort()}
 	j.plan.Argv = req.Command
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
-		return j.plan
+		return j
 	}
 	j.setCwd(req.Cwd)
 	switch shell, text, options, ok := shellText(req.Command); {
@@ -90,32 +92,19 @@ func (a *Analyzer) Analyze(req *approval.Request) approval.Plan {
 		j.argv(req.Command)
 	}
 	j.cap()
-	return j.plan
+	return j
 }
 
 // job is one analysis.
 type job struct {
 	*Analyzer
+	*effort
 	who   approval.Who
 	plan  approval.Plan
-	seen  map[string]seen // what was looked at so far
-	depth int             // of shell texts inside shell texts
-	// nestedWords counts the words of nested segments: each of them is looked
-	// at once for every word before it that could be a command.
-	nestedWords int
-	// listed counts entries of folders that patterns went through, named the
-	// names that they stand for.
-	listed, named int
+	depth int // of shell texts inside shell texts
 	// feeds counts what makes words of other programs' output around what is
 	// walked: substitutions, xargs, parallel.
 	feeds int
-}
-
-// seen is the result of one look at the disk. One analysis looks at each
-// path once, so that it judges one state of it.
-type seen struct {
-	file approval.File
-	err  error
 }
 
 // everyAgent stands for all agents in the policy file. Who called itself so
@@ -185,9 +174,11 @@ func (j *job) outer(words []string) {
 	j.plan.Outer = seg.Program
 }
 
-// ask marks the whole plan.
+// ask marks the whole plan, once for each reason.
 func (j *job) ask(reason approval.Reason, format string, args ...any) {
-	j.plan.Findings = append(j.plan.Findings, finding(reason, format, args...))
+	if why := finding(reason, format, args...); !slices.Contains(j.plan.Findings, why) {
+		j.plan.Findings = append(j.plan.Findings, why)
+	}
 }
 
 func finding(reason approval.Reason, format string, args ...any) approval.Finding {
@@ -204,8 +195,6 @@ const (
 	maxArithmetic = 16
 	maxSegments   = 2000
 	maxPrograms   = 200
-	maxLooks      = 20_000
-	maxNested     = 20_000
 	maxLayers     = 4
 )
 
@@ -222,25 +211,12 @@ func (j *job) cap() {
 		j.complex("it has more than %d commands", maxSegments)
 	case len(programs) > maxPrograms:
 		j.complex("it has more than %d different programs", maxPrograms)
-	case len(j.seen) >= maxLooks:
-		j.complex("it names more files than can be looked at")
+	case j.spent():
+		j.complex("it has more parts than can be looked at")
 	}
 }
 
 func (j *job) complex(format string, args ...any) {
 	j.plan.Root = nil
 	j.ask(approval.ReasonTooComplex, format, args...)
-}
-
-// look makes one look at the disk, and counts it.
-func (j *job) look(path string) (approval.File, error) {
-	if s, ok := j.seen[path]; ok {
-		return s.file, s.err
-	}
-	if len(j.seen) >= maxLooks {
-		return approval.File{}, fmt.Errorf("cannot look at %q: too many files", path)
-	}
-	file, err := j.World.Look(path)
-	j.seen[path] = seen{file, err}
-	return file, err
 }

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -96,161 +95,164 @@ func show(p approval.Plan) string {
 	return line
 }
 
+// texts are read into plans, as show writes them.
+var texts = []struct{ in, want string }{
+	// What is understood.
+	{`ls`, `ls`},
+	{`ls; cat a`, `seq(ls, cat a)`},
+	{"ls\ncat a\n", `seq(ls, cat a)`},
+	{`ls && cat a || wc`, `or(and(ls, cat a), wc)`},
+	{`cat a | wc -l | cat`, `pipe(cat a, wc -l, cat)`},
+	{`! ls`, `not(ls)`},
+	{`ls 2>&1 | wc`, `pipe(ls, wc)`},
+	{`ls >/dev/null 2>&1 </dev/null`, `ls`},
+	{`ls &>/dev/null`, `ls`},
+	{`ls # a comment; rm x`, `ls`},
+	{`echo 'a b' "c d" e\ f`, `echo a b c d e f`},
+	{`echo "a\$b\"c\d"`, `echo a$b"c\d`},
+	{`echo '$HOME' "\` + "`" + `x"`, "echo $HOME `x"},
+	{`cd sub && ./run.sh`, `and(cd sub, ./run.sh)`},
+	{`ls && cd sub; cat a`, `seq(and(ls, cd sub), cat a) cat:runtime-value`},
+	{`ls && cd sub; ls a`, `seq(and(ls, cd sub), ls a)`},
+	{`cat x > /dev/sda`, `? FLOOR`},
+	{`'l's`, `ls`},
+	{`\ls`, `ls`},
+	{`[ -f a ] && test -d b`, `and([ -f a ], test -d b)`},
+	{`printf '%s\n' a`, `printf %s\n a`},
+	{`ls ~ ~/p`, `ls /home/ann /home/ann/p`},
+	{`cd && cat a`, `and(cd, cat a)`},
+	{`cd ~ && rm -rf x`, `and(cd /home/ann, rm -rf x)`},
+	{`ls $'a\x41\n' $"b"`, "ls aA\n b"},
+	{`$'l\x73' a`, `ls a`},
+	{`ls *.go`, `ls main.go`},
+	{`ls *.c [m]ain.?o ./s*`, `ls *.c main.go ./sub`},
+	{`ls '*'.go "m"*`, `ls *.go main.go`},
+	{`ls s*/r*`, `ls sub/run.sh`},
+	{`ls .e*`, `ls .env`},
+	{`ls {a,b}{1..3}`, `ls a1 a2 a3 b1 b2 b3`},
+	{`ls a{b {} {a}`, `ls a{b {} {a}`},
+	{`ls m{ain,other}.go *`, `ls main.go mother.go bin env.sh innocent loop.sh main.go opt.sh run.sh sub`},
+	{`cat < main.go`, `cat`},
+	{`cat <<< x`, `cat`},
+	{"cat <<E\nprice is $ 10 \\$x\nE", `cat`},
+	{"cat <<'E'\n$(rm x)\nE", `cat`},
+	{`(ls)`, `sub(ls)`},
+	{`(cd sub; cat a) && cat a`, `and(sub(seq(cd sub, cat a)), cat a)`},
+	{`{ cd sub; cat a; } >/dev/null`, `seq(seq(cd sub, cat a))`},
+	{`time -p ls`, `time(ls)`},
+	{`ls |& wc`, `pipe(ls, wc)`},
+	{`A=1 B= ls`, `ls`},
+	{"l\\\ns \\\n a", `ls a`},
+	{"git commit -m 'a\\\nb'", "git commit -m a\\\nb"},
+	// What only the run makes final, and what it may do is judged again.
+	{`ls $HOME/p "$HOME"`, `ls /home/ann/p /home/ann`},
+	{`ls "$x" ${y}`, `ls "$x" ${y}`},
+	{`ls $(cat a)`, `ls $(cat a)`},
+	{"echo `pwd`", "echo `pwd`"},
+	{`A=1`, `assign()`},
+	{`A=$(cat a); echo "$A" $?`, `seq(assign(), echo "$A" $?)`},
+	{`export A=1 B`, `assign()`},
+	{`set -euo pipefail; ls`, `seq(set -euo pipefail, ls)`},
+	{`if ls; then cat a; elif cat b; then cat c; else cat d; fi`, `if(ls, cat a, if(cat b, cat c, cat d))`},
+	{`while ls; do cat a; done`, `while(ls, cat a)`},
+	{`until ls; do cat a; done < main.go`, `seq(until(ls, cat a))`},
+	{`for f in a b; do cat "$f"; done`, `for(cat "$f")`},
+	{`command ls -l`, `ls -l`},
+	{`command -v ls`, `command -v ls`},
+	// What they hold is seen all the same.
+	{`cat "$HOME/.ssh/id_rsa"`, `cat /home/ann/.ssh/id_rsa cat:protected-state`},
+	{`cat ~/.ss?/*`, `cat /home/ann/.ssh/id_rsa cat:protected-state`},
+	{`d=~/.ssh; cat $d/id_rsa`, `seq(assign(), cat $d/id_rsa) cat:protected-state`},
+	{`for f in a .env; do cat $f; done`, `for(cat $f) cat:protected-state`},
+	{`cat "$x/.env"`, `cat "$x/.env" cat:protected-state`},
+	{`cat $(echo ~/.ssh/id_rsa)`, `cat $(echo ~/.ssh/id_rsa) echo:protected-state`},
+	{`echo ~/.ssh/id_rsa | xargs cat`, `pipe(echo /home/ann/.ssh/id_rsa, xargs cat) echo:protected-state`},
+	{`cat < .env`, `? cat:protected-state`},
+	{`rm -rf "$HOME"/*`, `rm -rf /home/ann/p FLOOR`},
+	{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value FLOOR`},
+	{`rm -rf ~/{a,../..}/`, `rm -rf /home/ann/a/ /home/ann/../../ rm:protected-state FLOOR`},
+	{`x=/; rm -rf $x`, `seq(assign(), rm -rf $x) rm:runtime-value rm:protected-state FLOOR`},
+	{`echo "$(rm -rf ~)"`, `echo "$(rm -rf ~)" rm:protected-state FLOOR`},
+	{`cat x > /dev/sda`, `? FLOOR`},
+	{`(cat x) > /dev/sda`, `? FLOOR`},
+	{`(cat < /dev/tcp/h/1)`, `? FLOOR`},
+	{`cat < /dev/tcp/h/1`, `? FLOOR`},
+	{`cat < /dev/tcp/$H/80`, `? FLOOR`},
+	{`echo x >& /dev/sda`, `? FLOOR`},
+	{`echo x 3>/dev/sda`, `? FLOOR`},
+	// What is not understood asks.
+	{`ls &`, `? !approval-required`},
+	{`ls > out`, `? ls:writes-file`},
+	{`ls >> out`, `? ls:writes-file`},
+	{`ls >&-`, `? ls:writes-file`},
+	{`ls 3>/dev/null`, `? ls:approval-required`},
+	{`cat < /etc/passwd`, `? cat:outside-folder`},
+	{`cat < no`, `? cat:outside-folder`},
+	{`cat < *.go`, `? cat:approval-required`},
+	{"cat <<E\n$x\nE", `? cat:approval-required`},
+	{`ls ~bob`, `? ls:runtime-value`},
+	{`ls ~"x"`, `? ls:runtime-value`},
+	{`ls a=~`, `? ls:runtime-value`},
+	{`$x a`, `? $x:runtime-value`},
+	{`$HOME/x a`, `? $HOME/x:runtime-value`},
+	{`/bin/l* a`, `? /bin/l*:runtime-value`},
+	{`{ls,a}`, `? {ls,a}:runtime-value`},
+	{`xyz $x`, `? xyz:not-found`},
+	{`mine $x`, `mine $x mine:runtime-value`},
+	{`rm "$x"`, `rm "$x" rm:runtime-value`},
+	{`ls ${x:-y} ${#x} ${!x} $$ $1 "$@"`, `? ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value`},
+	{`ls $AWS_SECRET_ACCESS_KEY $RANDOM`, `? ls:runtime-value ls:runtime-value`},
+	{`ls $((1+1)) <(ls) ?(a)`, `? ls:runtime-value ls:runtime-value ls:runtime-value`},
+	{`PATH=/x ls`, `? !env-asks`},
+	{`HTTPS_PROXY=x`, `? !env-asks`},
+	{`export LD_PRELOAD=x`, `? !env-asks`},
+	{`for PATH in a; do ls; done`, `? !env-asks`},
+	{`A=$x ls`, `? ls:runtime-value`},
+	{`A=(1 2)`, `? !evaluates`},
+	{`A+=1`, `? !evaluates`},
+	{`while ls; do cd sub; done`, `? !runtime-value`},
+	{`set -x`, `? set:evaluates`},
+	{`command -p ls`, `? command:evaluates`},
+	{`f() { ls; }; f`, `? !approval-required f:not-found`},
+	{`case a in b) ls;; esac`, `? !approval-required`},
+	{`[[ -f a ]]`, `? !approval-required`},
+	{`eval ls`, `? eval:evaluates`},
+	{`. ./x`, `? .:evaluates`},
+	{`declare A=1`, `? !evaluates`},
+	{`test -v x`, `? test:evaluates`},
+	{`printf -v x y`, `? printf:evaluates`},
+	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
+	// What nobody can read.
+	{"ls\r", `? !unreadable`},
+	{"ls \x01", `? !unreadable`},
+	{"ls \u202e", `? !unreadable`},
+	{"ls a\u200bb", `? !unreadable`},
+	{"ls \u200d", `? !unreadable`},
+	{"echo \U0001f468\u200d\U0001f469", `? !unreadable`},
+	{"echo '\U0001f468\u200d\U0001f469'", "echo \U0001f468\u200d\U0001f469"},
+	{"echo $\\\n(ls)", `? !unreadable`},
+	{"echo \"$\\\n(ls)\"", `? !unreadable`},
+	{"echo \"\\\n(ls)\"", `? !unreadable`},
+	{"ls &\\\n& rm", `? !unreadable`},
+	{"cat <<E\n$\\\n(ls)\nE", `? !unreadable`},
+	{"ls \xff", `? !unreadable`},
+	{`ls 'a`, `? !unreadable`},
+	{`ls )`, `? !unreadable`},
+	{``, `invalid: command required`},
+	{" \n", `invalid: command required`},
+	{`# nothing`, `? !unreadable`},
+	{"l\u0455", "? l\u0455:unreadable"},
+	{strings.Repeat("(", 100) + "ls" + strings.Repeat(")", 100), `? !too-complex`},
+	{strings.Repeat("if ", 30_000), `? !too-complex`},
+	{"echo " + strings.Repeat("a", 70_000), `? !too-complex`},
+	{"echo $((" + strings.Repeat("((", 20) + "1" + strings.Repeat("))", 20) + "))", `? !too-complex`},
+	{"echo {1..1000000}", `? !too-complex echo:runtime-value`},
+	{"echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", `? !too-complex echo:runtime-value`},
+}
+
 func TestText(t *testing.T) {
-	tests := []struct{ in, want string }{
-		// What is understood.
-		{`ls`, `ls`},
-		{`ls; cat a`, `seq(ls, cat a)`},
-		{"ls\ncat a\n", `seq(ls, cat a)`},
-		{`ls && cat a || wc`, `or(and(ls, cat a), wc)`},
-		{`cat a | wc -l | cat`, `pipe(cat a, wc -l, cat)`},
-		{`! ls`, `not(ls)`},
-		{`ls 2>&1 | wc`, `pipe(ls, wc)`},
-		{`ls >/dev/null 2>&1 </dev/null`, `ls`},
-		{`ls &>/dev/null`, `ls`},
-		{`ls # a comment; rm x`, `ls`},
-		{`echo 'a b' "c d" e\ f`, `echo a b c d e f`},
-		{`echo "a\$b\"c\d"`, `echo a$b"c\d`},
-		{`echo '$HOME' "\` + "`" + `x"`, "echo $HOME `x"},
-		{`cd sub && ./run.sh`, `and(cd sub, ./run.sh)`},
-		{`ls && cd sub; cat a`, `seq(and(ls, cd sub), cat a) cat:runtime-value`},
-		{`ls && cd sub; ls a`, `seq(and(ls, cd sub), ls a)`},
-		{`cat x > /dev/sda`, `? FLOOR`},
-		{`'l's`, `ls`},
-		{`\ls`, `ls`},
-		{`[ -f a ] && test -d b`, `and([ -f a ], test -d b)`},
-		{`printf '%s\n' a`, `printf %s\n a`},
-		{`ls ~ ~/p`, `ls /home/ann /home/ann/p`},
-		{`cd && cat a`, `and(cd, cat a)`},
-		{`cd ~ && rm -rf x`, `and(cd /home/ann, rm -rf x)`},
-		{`ls $'a\x41\n' $"b"`, "ls aA\n b"},
-		{`$'l\x73' a`, `ls a`},
-		{`ls *.go`, `ls main.go`},
-		{`ls *.c [m]ain.?o ./s*`, `ls *.c main.go ./sub`},
-		{`ls '*'.go "m"*`, `ls *.go main.go`},
-		{`ls s*/r*`, `ls sub/run.sh`},
-		{`ls .e*`, `ls .env`},
-		{`ls {a,b}{1..3}`, `ls a1 a2 a3 b1 b2 b3`},
-		{`ls a{b {} {a}`, `ls a{b {} {a}`},
-		{`ls m{ain,other}.go *`, `ls main.go mother.go bin env.sh innocent loop.sh main.go opt.sh run.sh sub`},
-		{`cat < main.go`, `cat`},
-		{`cat <<< x`, `cat`},
-		{"cat <<E\nprice is $ 10 \\$x\nE", `cat`},
-		{"cat <<'E'\n$(rm x)\nE", `cat`},
-		{`(ls)`, `sub(ls)`},
-		{`(cd sub; cat a) && cat a`, `and(sub(seq(cd sub, cat a)), cat a)`},
-		{`{ cd sub; cat a; } >/dev/null`, `seq(seq(cd sub, cat a))`},
-		{`time -p ls`, `time(ls)`},
-		{`ls |& wc`, `pipe(ls, wc)`},
-		{`A=1 B= ls`, `ls`},
-		{"l\\\ns \\\n a", `ls a`},
-		{"git commit -m 'a\\\nb'", "git commit -m a\\\nb"},
-		// What only the run makes final, and what it may do is judged again.
-		{`ls $HOME/p "$HOME"`, `ls /home/ann/p /home/ann`},
-		{`ls "$x" ${y}`, `ls "$x" ${y}`},
-		{`ls $(cat a)`, `ls $(cat a)`},
-		{"echo `pwd`", "echo `pwd`"},
-		{`A=1`, `assign()`},
-		{`A=$(cat a); echo "$A" $?`, `seq(assign(), echo "$A" $?)`},
-		{`export A=1 B`, `assign()`},
-		{`set -euo pipefail; ls`, `seq(set -euo pipefail, ls)`},
-		{`if ls; then cat a; elif cat b; then cat c; else cat d; fi`, `if(ls, cat a, if(cat b, cat c, cat d))`},
-		{`while ls; do cat a; done`, `while(ls, cat a)`},
-		{`until ls; do cat a; done < main.go`, `seq(until(ls, cat a))`},
-		{`for f in a b; do cat "$f"; done`, `for(cat "$f")`},
-		{`command ls -l`, `ls -l`},
-		{`command -v ls`, `command -v ls`},
-		// What they hold is seen all the same.
-		{`cat "$HOME/.ssh/id_rsa"`, `cat /home/ann/.ssh/id_rsa cat:protected-state`},
-		{`cat ~/.ss?/*`, `cat /home/ann/.ssh/id_rsa cat:protected-state`},
-		{`d=~/.ssh; cat $d/id_rsa`, `seq(assign(), cat $d/id_rsa) cat:protected-state`},
-		{`for f in a .env; do cat $f; done`, `for(cat $f) cat:protected-state`},
-		{`cat "$x/.env"`, `cat "$x/.env" cat:protected-state`},
-		{`cat $(echo ~/.ssh/id_rsa)`, `cat $(echo ~/.ssh/id_rsa) echo:protected-state`},
-		{`echo ~/.ssh/id_rsa | xargs cat`, `pipe(echo /home/ann/.ssh/id_rsa, xargs cat) echo:protected-state`},
-		{`cat < .env`, `? cat:protected-state`},
-		{`rm -rf "$HOME"/*`, `rm -rf /home/ann/p FLOOR`},
-		{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value FLOOR`},
-		{`rm -rf ~/{a,../..}/`, `rm -rf /home/ann/a/ /home/ann/../../ rm:protected-state FLOOR`},
-		{`x=/; rm -rf $x`, `seq(assign(), rm -rf $x) rm:runtime-value rm:protected-state FLOOR`},
-		{`echo "$(rm -rf ~)"`, `echo "$(rm -rf ~)" rm:protected-state FLOOR`},
-		{`cat x > /dev/sda`, `? FLOOR`},
-		{`(cat x) > /dev/sda`, `? FLOOR`},
-		{`(cat < /dev/tcp/h/1)`, `? FLOOR`},
-		{`cat < /dev/tcp/h/1`, `? FLOOR`},
-		{`cat < /dev/tcp/$H/80`, `? FLOOR`},
-		{`echo x >& /dev/sda`, `? FLOOR`},
-		{`echo x 3>/dev/sda`, `? FLOOR`},
-		// What is not understood asks.
-		{`ls &`, `? !approval-required`},
-		{`ls > out`, `? ls:writes-file`},
-		{`ls >> out`, `? ls:writes-file`},
-		{`ls >&-`, `? ls:writes-file`},
-		{`ls 3>/dev/null`, `? ls:approval-required`},
-		{`cat < /etc/passwd`, `? cat:outside-folder`},
-		{`cat < no`, `? cat:outside-folder`},
-		{`cat < *.go`, `? cat:approval-required`},
-		{"cat <<E\n$x\nE", `? cat:approval-required`},
-		{`ls ~bob`, `? ls:runtime-value`},
-		{`ls ~"x"`, `? ls:runtime-value`},
-		{`ls a=~`, `? ls:runtime-value`},
-		{`$x a`, `? $x:runtime-value`},
-		{`$HOME/x a`, `? $HOME/x:runtime-value`},
-		{`/bin/l* a`, `? /bin/l*:runtime-value`},
-		{`{ls,a}`, `? {ls,a}:runtime-value`},
-		{`xyz $x`, `? xyz:not-found`},
-		{`mine $x`, `mine $x mine:runtime-value`},
-		{`rm "$x"`, `rm "$x" rm:runtime-value`},
-		{`ls ${x:-y} ${#x} ${!x} $$ $1 "$@"`, `? ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value`},
-		{`ls $AWS_SECRET_ACCESS_KEY $RANDOM`, `? ls:runtime-value ls:runtime-value`},
-		{`ls $((1+1)) <(ls) ?(a)`, `? ls:runtime-value ls:runtime-value ls:runtime-value`},
-		{`PATH=/x ls`, `? !env-asks`},
-		{`HTTPS_PROXY=x`, `? !env-asks`},
-		{`export LD_PRELOAD=x`, `? !env-asks`},
-		{`for PATH in a; do ls; done`, `? !env-asks`},
-		{`A=$x ls`, `? ls:runtime-value`},
-		{`A=(1 2)`, `? !evaluates`},
-		{`A+=1`, `? !evaluates`},
-		{`while ls; do cd sub; done`, `? !runtime-value`},
-		{`set -x`, `? set:evaluates`},
-		{`command -p ls`, `? command:evaluates`},
-		{`f() { ls; }; f`, `? !approval-required f:not-found`},
-		{`case a in b) ls;; esac`, `? !approval-required`},
-		{`[[ -f a ]]`, `? !approval-required`},
-		{`eval ls`, `? eval:evaluates`},
-		{`. ./x`, `? .:evaluates`},
-		{`declare A=1`, `? !evaluates`},
-		{`test -v x`, `? test:evaluates`},
-		{`printf -v x y`, `? printf:evaluates`},
-		{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
-		// What nobody can read.
-		{"ls\r", `? !unreadable`},
-		{"ls \x01", `? !unreadable`},
-		{"ls \u202e", `? !unreadable`},
-		{"ls a\u200bb", `? !unreadable`},
-		{"ls \u200d", `? !unreadable`},
-		{"echo \U0001f468\u200d\U0001f469", `? !unreadable`},
-		{"echo '\U0001f468\u200d\U0001f469'", "echo \U0001f468\u200d\U0001f469"},
-		{"echo $\\\n(ls)", `? !unreadable`},
-		{"echo \"$\\\n(ls)\"", `? !unreadable`},
-		{"echo \"\\\n(ls)\"", `? !unreadable`},
-		{"ls &\\\n& rm", `? !unreadable`},
-		{"cat <<E\n$\\\n(ls)\nE", `? !unreadable`},
-		{"ls \xff", `? !unreadable`},
-		{`ls 'a`, `? !unreadable`},
-		{`ls )`, `? !unreadable`},
-		{``, `invalid: command required`},
-		{" \n", `invalid: command required`},
-		{`# nothing`, `? !unreadable`},
-		{"l\u0455", "? l\u0455:unreadable"},
-		{strings.Repeat("(", 100) + "ls" + strings.Repeat(")", 100), `? !too-complex`},
-		{strings.Repeat("if ", 30_000), `? !too-complex`},
-		{"echo " + strings.Repeat("a", 70_000), `? !too-complex`},
-		{"echo $((" + strings.Repeat("((", 20) + "1" + strings.Repeat("))", 20) + "))", `? !too-complex`},
-		{"echo {1..1000000}", `? !too-complex echo:runtime-value`},
-		{"echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", `? !too-complex echo:runtime-value`},
-	}
-	for _, test := range tests {
+
+	for _, test := range texts {
 		plan := machine().Analyze(bash(test.in))
 		got := show(plan)
 		if got != test.want {
@@ -554,56 +556,59 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// rows of the real system's answers that we answer otherwise, and why.
-var rawDiffers = map[string]string{
-	"busybox sh -c echo hi":  "a multiplexer is not a plain shell: its raw text must be the whole command",
-	"nice bash -c echo hi":   "a wrapper is not a plain shell: its raw text must be the whole command",
-	"pwsh -Command Get-Date": "only POSIX shells are read",
-	"cmd.exe /c dir":         "only POSIX shells are read",
-	"":                       "a request without a command is refused",
-}
-
+// TestRawCommandVectors compares with what OpenClaw makes of a command and
+// the text that is sent with it.
 func TestRawCommandVectors(t *testing.T) {
-	data, err := os.ReadFile("testdata/command-request.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var vectors struct {
+	var file struct {
 		Cases []struct {
 			Command    []string
 			RawCommand string
 			Result     struct {
-				OK          bool
-				CommandText string
+				OK                        bool
+				CommandText, ShellPayload string
+				Details                   struct{ FormattedArgv string }
 			}
 		}
 	}
-	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Cases) == 0 {
-		t.Fatal(err)
+	readVectors(t, "command-request.json", &file)
+	if len(file.Cases) != 25 {
+		t.Fatalf("%d cases", len(file.Cases))
 	}
-	for _, c := range vectors.Cases {
+	const onlyShell = "what a wrapper or a multiplexer starts is judged with it: its raw text is the whole command"
+	const posix = "only the texts of sh, bash, zsh, dash, ash and ksh are read"
+	differs := map[string]string{
+		"busybox sh -c echo hi <- echo hi":   onlyShell,
+		"nice bash -c echo hi <- echo hi":    onlyShell,
+		"pwsh -Command Get-Date <- Get-Date": posix,
+		"cmd.exe /c dir <- dir":              posix,
+		" <- ":                               "a request without a command is refused",
+	}
+	for _, c := range file.Cases {
 		plan := machine().Analyze(&approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"})
-		name := strings.Join(c.Command, " ")
-		if ok := plan.Invalid == ""; ok != c.Result.OK && rawDiffers[name] == "" {
-			t.Errorf("%q raw %q: invalid is %q", name, c.RawCommand, plan.Invalid)
+		key := strings.Join(c.Command, " ") + " <- " + c.RawCommand
+		why, listed := differs[key]
+		delete(differs, key)
+		if ok := plan.Invalid == ""; (ok != c.Result.OK) != listed {
+			t.Errorf("%s: invalid is %q, OpenClaw accepts: %v; listed as different: %q", key, plan.Invalid, c.Result.OK, why)
 		}
-		if text := command.Format(c.Command); c.Result.OK && text != c.Result.CommandText {
-			t.Errorf("%q is written %q, want %q", name, text, c.Result.CommandText)
+		text := c.Result.CommandText + c.Result.Details.FormattedArgv // it is one or the other
+		if got := command.Format(c.Command); got != text {
+			t.Errorf("%s: written %q, by OpenClaw %q", key, got, text)
+		}
+		if !c.Result.OK || listed {
+			continue
+		}
+		read := ""
+		if plan.Shell != "" {
+			read = plan.Text
+		}
+		if read != c.Result.ShellPayload {
+			t.Errorf("%s: the text is %q, of OpenClaw %q", key, read, c.Result.ShellPayload)
 		}
 	}
-}
-
-func FuzzAnalyze(f *testing.F) {
-	for _, seed := range []string{"ls; cat a | wc", "a && b || ! c", "echo 'x' \"y\" z\\ w", "ls 2>&1 >/dev/null", "cd sub && ./run.sh", "$(rm x)", "((x))", "${x@P}", "<<E\n$(a)\nE", "bash -c 'bash -c \"rm x\"'"} {
-		f.Add(seed)
+	if len(differs) > 0 {
+		t.Errorf("listed as different, but not in the file: %v", differs)
 	}
-	a := machine()
-	f.Fuzz(func(t *testing.T, text string) {
-		first, second := show(a.Analyze(bash(text))), show(a.Analyze(bash(text)))
-		if first != second {
-			t.Errorf("two looks differ:\n%s\n%s", first, second)
-		}
-	})
 }
 
 // Every section of the list is a kind that policy knows, and no name stands

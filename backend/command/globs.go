@@ -8,12 +8,6 @@ import (
 	"mvdan.cc/sh/v3/pattern"
 )
 
-// Limits on what patterns of files stand for.
-const (
-	maxListed = 50_000 // entries of folders, in one analysis
-	maxNames  = 5_000  // names that patterns stand for, in one analysis
-)
-
 // names returns the files that a pattern of a word in dir stands for, sorted
 // by bytes as the C locale does; the word itself if there is none. It reports
 // false where only the run can tell.
@@ -47,8 +41,7 @@ func (j *job) names(glob, dir string) ([]string, bool) {
 		_, err := j.look(join(dir, name))
 		return err != nil
 	})
-	if j.named += len(found); j.named > maxNames {
-		j.complex("patterns stand for more than %d files", maxNames)
+	if j.named += len(found); j.spent() {
 		return nil, false
 	}
 	if len(found) == 0 {
@@ -61,6 +54,9 @@ func (j *job) names(glob, dir string) ([]string, bool) {
 // matches adds to each folder the entries that one part of a pattern matches.
 // It returns nil for what is no pattern, or too much work.
 func (j *job) matches(folders []string, part, dir string) []string {
+	if !j.spend(1 + len(part)/4) { // to compile it costs more than all else
+		return nil
+	}
 	text, err := pattern.Regexp(part, pattern.EntireString|pattern.NoGlobStar)
 	if err != nil {
 		return nil
@@ -71,18 +67,14 @@ func (j *job) matches(folders []string, part, dir string) []string {
 	}
 	next := []string{}
 	for _, folder := range folders {
-		entries, err := j.World.List(strings.TrimSuffix(join(dir, folder), "/"))
-		if err != nil {
-			continue // what cannot be read matches nothing
-		}
-		if j.listed += len(entries); j.listed > maxListed || len(next) > maxNames {
-			j.complex("its patterns go through more files than can be looked at")
-			return nil
-		}
-		for _, name := range entries {
+		for _, name := range j.list(strings.TrimSuffix(join(dir, folder), "/")) {
 			if (name[0] != '.' || part[0] == '.') && expr.MatchString(name) {
 				next = append(next, folder+name)
 			}
+		}
+		if j.spent() || len(next) > maxNames {
+			j.named += len(next)
+			return nil
 		}
 	}
 	return next

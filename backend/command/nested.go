@@ -54,8 +54,7 @@ func (j *job) nested(index int) {
 			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1,
 			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
-		if j.nestedWords += len(seg.Argv); j.nestedWords > maxNested {
-			j.complex("too many of its words could be commands")
+		if !j.spend(len(seg.Argv)) { // they are looked at again for each word before them
 			return
 		}
 		j.program(&seg)
@@ -115,13 +114,12 @@ func first(argv []string) string {
 // not run from the plan. It reports false when there is no text to read.
 func (j *job) innerText(index int, outer approval.Segment) bool {
 	_, text, _, ok := shellText(outer.Argv)
-	if !ok || j.depth >= maxLayers {
+	if !ok || j.depth >= maxLayers || !j.spend(5) { // to parse it costs more than a word
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, seen: j.seen, depth: j.depth + 1, nestedWords: j.nestedWords, feeds: j.feeds}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, depth: j.depth + 1, feeds: j.feeds}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
-	j.nestedWords = inner.nestedWords
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
 	base := len(j.plan.Segments)
 	for _, seg := range inner.plan.Segments {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,8 +23,8 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	if p == nil {
 		return nil
 	}
-	a := &arguments{job: j, dir: seg.Dir}
-	if p.project && (seg.Dir == "" || !within(seg.Dir, j.plan.Cwd.Path)) {
+	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir}
+	if p.project && (seg.Dir == "" || !within(seg.Dir, j.plan.Cwd.Path) || ofGit(seg.Dir)) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}
 	a.read(p, operands(seg))
@@ -69,7 +70,13 @@ type arguments struct {
 	mark     string   // stands for words of the input
 	alone    bool     // one of those with which it only tells about itself
 	given    bool     // one of those that stand in for the first operand
+	dry      bool     // one of those with which operands have no effect
 	commands []inner
+	start    string             // where it runs
+	reads    bool               // one of the options with which it writes no operand
+	written  []approval.Finding // what counts without such an option
+	ends     []argument         // operands of which the last one is another thing
+	gone     []string           // what it deletes
 }
 
 // inner is a command that the words of a program hold.
@@ -85,6 +92,10 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 }
 
 func (a *arguments) read(p *profile, args []argument) {
+	defer func() { a.finish(p) }()
+	if p.old {
+		args = p.bundle(args)
+	}
 	if p.always != effectNone {
 		a.effect(p, p.always, "it", argument{})
 	}
@@ -93,6 +104,10 @@ func (a *arguments) read(p *profile, args []argument) {
 		arg := word.text
 		args = args[1:]
 		switch {
+		case p.atfile && strings.HasPrefix(arg, "@"):
+			a.unknown(p, "the file of words %q", arg)
+		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
+			p, a.places = p.subs[arg], 0
 		case word.maybeOption():
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 		case arg == "--" && p.nostop:
@@ -110,8 +125,11 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.long(p, word, args)
 		case len(arg) > 1 && arg[0] == '-':
 			args = a.short(p, word, args)
-		case p.subs != nil:
+		case p.subs != nil && (p.subs[arg] != nil || !p.any):
 			sub := p.subs[arg]
+			if any := p.subs["*"]; sub == nil && any != nil && a.plain(effectPackage, arg) {
+				sub = any
+			}
 			if sub == nil || word.open != nil {
 				a.unknown(p, "the command %q", arg)
 				return
@@ -128,9 +146,9 @@ func (a *arguments) read(p *profile, args []argument) {
 	}
 	switch {
 	case a.alone:
-	case p.subs != nil:
+	case p.subs != nil && p.operands == nil:
 		a.unknown(p, "it without a command")
-	case p.bare != effectNone && a.places == 0 && len(a.commands) == 0:
+	case p.bare != effectNone && a.places == 0 && len(a.commands) == 0 && !a.dry:
 		a.effect(p, p.bare, "it", argument{})
 	}
 }
@@ -148,8 +166,13 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 		name = "-" + strings.TrimLeft(name, "-")
 	}
 	o, ok := p.options[name]
-	if !ok && !p.single {
+	switch {
+	case !ok && !p.single:
 		name, o, ok = p.complete(name)
+	case !ok:
+		if o, ok = p.prefixed(word.text); ok {
+			value.text, given = word.text, true
+		}
 	}
 	switch {
 	case !ok && p.mixed && !strings.HasPrefix(word.text, "--"):
@@ -158,6 +181,11 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 		a.unknown(p, "the option %s", name)
 	case o.takes == takesNone && given && !p.single:
 		a.unknown(p, "a value of the option %s", name)
+	case o.takes == takesPair && (given || len(rest) < 2 || rest[0].open != nil || rest[1].open != nil && rest[1].open.Many):
+		a.unknown(p, "the option %s without two values", name)
+	case o.takes == takesPair:
+		a.effect(p, o.effect, name, rest[1])
+		return rest[2:]
 	case o.takes.next() && !given && !o.takes.from(rest):
 		a.unknown(p, "the option %s without its value", name)
 	case o.effect == effectRun && given:
@@ -201,6 +229,16 @@ func (p *profile) complete(prefix string) (name string, o option, ok bool) {
 	return name, o, ok
 }
 
+// prefixed finds the option whose name the profile writes with a * at its end.
+func (p *profile) prefixed(word string) (o option, ok bool) {
+	for full, have := range p.options {
+		if prefix, begins := strings.CutSuffix(full, "*"); begins && strings.HasPrefix(word, prefix) {
+			return have, true
+		}
+	}
+	return option{}, false
+}
+
 // short reads a bundle of one-letter options.
 func (a *arguments) short(p *profile, word argument, rest []argument) []argument {
 	arg := word.text
@@ -217,6 +255,9 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 		value := argument{arg[i+1:], word.open}
 		attached := value.text != "" || value.open != nil
 		switch {
+		case o.takes == takesPair:
+			a.unknown(p, "the option %s", name)
+			return rest
 		case o.takes == takesNone:
 			a.effect(p, o.effect, name, argument{})
 			continue
@@ -263,7 +304,12 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.assigned(p, name, word)
 		return false
 	}
-	a.places++
+	if p.last != effectNone {
+		a.ends = append(a.ends, word)
+	}
+	if a.places++; a.dry && len(p.dry) > 0 {
+		e = effectNone
+	}
 	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
@@ -321,6 +367,8 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	a.got = a.got || slices.Contains(p.needs, option)
 	a.alone = a.alone || slices.Contains(p.alone, option)
 	a.given = a.given || slices.Contains(p.given, option)
+	a.reads = a.reads || slices.Contains(p.reads, option)
+	a.dry = a.dry || slices.Contains(p.dry, option)
 	value := word.text
 	switch {
 	case word.open != nil:
@@ -370,14 +418,35 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 			(option == "-b" || option == "--cookie") && !strings.Contains(value, "=") {
 			a.find(approval.ReasonUploads, "%s may send a file, or write one", who)
 		}
-	case effectInside, effectFolder, effectScript:
+	case effectWord:
+		if strings.Trim(value, wordLetters) != "" {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which may be more than a word", who, value)
+		}
+	case effectUsual:
+		if !a.inside(value) || strings.Contains(value, ":") || !usual(p.name, path.Base(value)) {
+			a.find(approval.ReasonStartsProgram, "%s is given settings of an unusual place, %q", who, value)
+		}
+	case effectHere, effectGoFile, effectSwitch, effectTask, effectGoal, effectPackage, effectOut, effectGoFlags:
+		if !a.plain(e, value) {
+			reason := approval.ReasonStartsProgram
+			if e == effectOut {
+				reason = approval.ReasonOutsideFolder
+			}
+			a.find(reason, "%s is given %q, which may be more than it should", who, value)
+		}
+	case effectInside, effectFolder, effectScript, effectFile:
 		if !a.inside(value) {
 			a.find(approval.ReasonOutsideFolder, "%s names %q, which is not known to be in the working directory", who, value)
+		} else if a.inGit(value) {
+			a.find(approval.ReasonOutsideFolder, "%s names %q, which belongs to git", who, value)
 		}
 		if e == effectFolder {
 			a.dir = join(a.dir, value)
 		}
-		if e == effectScript && !a.isFile(value) {
+		if e == effectFile && (strings.Contains(value, ":") || strings.Trim(value[:min(1, len(value))], "@+") == "") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which may be no file", who, value)
+		}
+		if e == effectScript && (value == "-" || strings.Contains(value, ":") || !a.isFile(value) || p.only["it"] != nil && !p.allowed("it", path.Base(value))) {
 			a.find(approval.ReasonInlineCode, "%s runs %q, which is no file here", who, value)
 		}
 	case effectAwk, effectSed, effectJQ:
@@ -388,7 +457,43 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		if why := a.programFile(e, value); why != "" {
 			a.find(approval.ReasonInlineCode, "the program of %s in %q %s", who, value, why)
 		}
+	case effectOnly:
+		if !p.allowed(option, value) {
+			a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, who)
+		}
+	case effectRepo:
+		if !repository.MatchString(value) || strings.Contains(value, "..") || strings.Contains(value, "::") || strings.Contains(value, "@-") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which is no address that git only fetches from", who, value)
+		}
+	case effectRef:
+		if strings.HasPrefix(value, "+") || strings.HasPrefix(value, ":") || strings.HasPrefix(value, "-") {
+			a.find(approval.ReasonDeletes, "%s deletes or overwrites with %q what others may have", who, value)
+		}
+	case effectBelow:
+		if strings.HasPrefix(value, ":") || strings.ContainsAny(value, `*?[\`) || !a.inside(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
+			a.find(approval.ReasonDeletes, "%s overwrites or deletes %q, which is not known to be one thing below the working directory", who, value)
+		}
+	case effectInto:
+		a.into(who, value)
+	case effectUnder:
+		if !a.inside(value) || a.inGit(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
+			a.find(approval.ReasonOutsideFolder, "%s names %q, which is not known to be below the working directory", who, value)
+		}
+		a.dir = join(a.dir, value)
+	case effectSink:
+		if value != "-" && value != "/dev/null" {
+			a.find(approval.ReasonWritesFile, "%s writes a file", who)
+		}
+	case effectPlain:
+		if strings.Contains(value, "://") || value != "" && strings.ContainsAny(value[:1], "+@") {
+			a.find(approval.ReasonStartsProgram, "%s is given %q, which may be no file", who, value)
+		}
+	case effectSelect:
+		if !selects(value) {
+			a.find(approval.ReasonInlineCode, "%s runs a statement that may do more than read", who)
+		}
 	case effectDown:
+		a.gone = append(a.gone, path.Clean(join(a.dir, value)))
 		if !a.inside(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
 			a.find(approval.ReasonDeletes, "%s deletes %q, which is not known to be below the working directory", who, value)
 		}
@@ -417,7 +522,7 @@ var fixedEffects = map[effect]struct {
 	effectStarts:  {approval.ReasonStartsProgram, "starts a program"},
 	effectCode:    {approval.ReasonInlineCode, "runs code"},
 	effectWrites:  {approval.ReasonWritesFile, "writes a file"},
-	effectDeletes: {approval.ReasonDeletes, "deletes files"},
+	effectDeletes: {approval.ReasonDeletes, "deletes or overwrites what is there"},
 	effectUploads: {approval.ReasonUploads, "sends a file away"},
 	effectConfig:  {approval.ReasonChangesConfig, "changes settings that stay"},
 	effectSystem:  {approval.ReasonChangesSystem, "changes the machine"},
@@ -425,6 +530,87 @@ var fixedEffects = map[effect]struct {
 
 // nameLetters are those of names that no program reads anything else into.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%,+^{}#-"
+
+// wordLetters are those of words that are no path, no address and no list.
+const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+-"
+
+// plain reports whether a value is of a form in which the program that gets it
+// reads no program, no address and no place outside.
+func (a *arguments) plain(e effect, value string) bool {
+	isName := func(s, more string) bool {
+		return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
+	}
+	here := (value == "." || strings.HasPrefix(value, "./")) && !strings.Contains(value, ":") && a.inside(value)
+	switch e {
+	case effectHere:
+		return here
+	case effectGoFile:
+		return here || strings.HasSuffix(value, ".go") && isName(value, "") && a.inside(value)
+	case effectSwitch:
+		name, to, set := strings.Cut(value, "=")
+		return isName(name, "") && (!set || switchValue.MatchString(to))
+	case effectTask:
+		return isName(strings.TrimPrefix(value, ":"), ":@")
+	case effectGoal:
+		return isName(value, ":@") && strings.Count(value, ":") <= 1
+	case effectPackage:
+		scope, rest, scoped := strings.Cut(value, "/")
+		if !scoped || !strings.HasPrefix(scope, "@") {
+			scope, rest = "@x", value
+		}
+		return isName(scope[1:], "") && isName(rest, "@~*<>=") && !strings.Contains(rest, "/") && !a.isThere(value)
+	case effectOut:
+		return value == "/dev/null" || a.inside(value) && !a.inGit(value)
+	case effectGoFlags:
+		return goFlags(value)
+	}
+	return false
+}
+
+// switchValue is a value that turns something on or off, or counts.
+var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|debug|release|relwithdebinfo|minsizerel|production|development|test))$`)
+
+// goFlags reports whether flags for go's compiler or linker only say what the
+// result holds. The linker takes the word behind -X whatever it is.
+func goFlags(text string) bool {
+	if strings.ContainsAny(text, `'"\`) {
+		return false
+	}
+	if pattern, rest, ok := strings.Cut(text, "="); ok && !strings.HasPrefix(strings.TrimSpace(text), "-") && !strings.ContainsAny(pattern, " \t\n") {
+		text = rest
+	}
+	fields := strings.Fields(text)
+	for i := 0; i < len(fields); i++ {
+		switch name, set, given := strings.Cut(fields[i], "="); {
+		case slices.Contains([]string{"-s", "-w", "-N", "-l", "-m", "-m=2"}, fields[i]):
+		case name == "-X" && given && strings.Contains(set, "="):
+		case fields[i] == "-X" && i+1 < len(fields) && strings.Contains(fields[i+1], "=") && fields[i+1][0] != '-':
+			i++
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isThere reports whether a name leads to a file or folder, or may.
+func (a *arguments) isThere(name string) bool {
+	if a.dir == "" {
+		return true
+	}
+	_, err := a.look(join(a.dir, name))
+	return err == nil
+}
+
+// usual reports whether a file is named as the settings of a program are.
+func usual(program, file string) bool {
+	switch file {
+	case "package.json", "pyproject.toml", "setup.cfg", "tox.ini":
+		return true
+	}
+	own := program[:len(program)-len(strings.TrimLeft(program, "abcdefghijklmnopqrstuvwxyz"))]
+	return strings.HasPrefix(strings.TrimPrefix(file, "."), own)
+}
 
 // inside reports whether a name surely leads into the working directory of
 // the request, by its text and by the links that are there now.
@@ -443,6 +629,34 @@ func (a *arguments) inside(name string) bool {
 			return false
 		}
 	}
+}
+
+// inGit reports whether a name leads into a folder in which git keeps its
+// hooks and settings, by its text or by the links that are there now. What is
+// written there starts with the next command of git.
+func (a *arguments) inGit(name string) bool {
+	at := path.Clean(join(a.dir, name))
+	for real := at; ; real = path.Dir(real) {
+		file, err := a.look(real)
+		if err == nil || real == "/" || real == "." {
+			return ofGit(at) || ofGit(file.Path)
+		}
+	}
+}
+
+// ofGit reports whether a path is, or lies in, a folder of git's own.
+func ofGit(at string) bool { return strings.Contains(strings.ToLower(at)+"/", "/.git/") }
+
+// repository is a name, or an address that git fetches from without starting
+// what the address names. The first letter is none that begins an option.
+var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
+
+// allowed reports whether a value is one of those that an option may have.
+func (p *profile) allowed(option, value string) bool {
+	return slices.ContainsFunc(p.only[option], func(pattern string) bool {
+		ok, err := path.Match(pattern, value)
+		return ok && err == nil
+	})
 }
 
 // programs are the readers of programs that stand in an argument.
@@ -471,6 +685,174 @@ func (a *arguments) programFile(e effect, name string) string {
 func (a *arguments) isFile(name string) bool {
 	file, err := a.look(join(a.dir, name))
 	return err == nil && file.Mode&modeType == modeRegular
+}
+
+// bundle reads the first word as tar's old options: letters, of which at most
+// one takes the next word.
+func (p *profile) bundle(args []argument) []argument {
+	if len(args) == 0 || args[0].open != nil || args[0].text == "" || args[0].text[0] == '-' {
+		return args
+	}
+	flags, last := "-", ""
+	for _, letter := range strings.Split(args[0].text, "") {
+		if p.options["-"+letter].takes == takesNone {
+			flags += letter
+		} else {
+			last += letter
+		}
+	}
+	if len(last) > 1 {
+		last = "=" // no option: the values of two letters follow in a row
+	}
+	return append([]argument{{text: flags + last}}, args[1:]...)
+}
+
+// into checks a file that is written, unless an option says that it is read.
+func (a *arguments) into(who, value string) {
+	if strings.Contains(value, ":") {
+		a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another machine", who, value)
+	}
+	switch value {
+	case "/dev/null", "/dev/stdout", "/dev/stderr":
+		return
+	}
+	dir := a.dir
+	a.dir = a.start
+	if !a.inside(value) || a.inGit(value) {
+		a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the working directory", who, value))
+	}
+	a.dir = dir
+}
+
+// finish weighs what only all words together tell.
+func (a *arguments) finish(p *profile) {
+	if a.places < p.least && !a.alone {
+		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
+	}
+	a.finishLast(p)
+	if !a.reads {
+		a.findings = append(a.findings, a.written...)
+	}
+	if a.emptied() {
+		a.find(approval.ReasonDeletes, "%s deletes all that is in the working directory", p.name)
+	}
+}
+
+// finishLast reads the last operand as the place that the others are written
+// to: in a folder, each under its own name, or all that it holds.
+func (a *arguments) finishLast(p *profile) {
+	n := len(a.ends) - 1
+	if n < 0 {
+		return
+	}
+	to := a.ends[n]
+	a.effect(p, p.last, "it", to)
+	folder, err := a.look(join(a.start, to.text))
+	if to.open != nil || err != nil || !isDir(folder) {
+		return
+	}
+	_, err = a.look(join(a.start, path.Join(to.text, ".git")))
+	root := err == nil || folder.Path == a.plan.Cwd.Path
+	for _, from := range a.ends[:n] {
+		name := path.Base(from.text)
+		switch held := strings.HasSuffix(from.text, "/") || name == "." || name == ".."; {
+		case from.open != nil:
+		case held && root:
+			a.find(approval.ReasonWritesFile, "%s writes all that %q holds into the folder of a project", p.name, from.text)
+		case !held:
+			a.effect(p, p.last, "it", argument{text: path.Join(to.text, name)})
+		}
+	}
+}
+
+// emptied reports whether everything in the working directory is deleted that
+// a lone * stands for: that counts as the folder itself.
+func (a *arguments) emptied() bool {
+	root := a.plan.Cwd.Path
+	if !slices.ContainsFunc(a.gone, func(name string) bool { return path.Dir(name) == root }) {
+		return false
+	}
+	names, err := a.World.List(root)
+	left, folder := 0, false
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		at := path.Join(root, name)
+		if !slices.Contains(a.gone, at) {
+			return false
+		}
+		file, err := a.look(at)
+		folder = folder || err != nil || isDir(file)
+		left++
+	}
+	return err != nil || left > 1 || folder
+}
+
+// reading is how a statement of SQL begins that only reads, and what a client
+// of a database tells about it.
+var reading = regexp.MustCompile(`(?i)^(explain (query plan |analyze )?)?(select|with)\s|^(show|describe|desc)\s+[\w\s.%\x27]+$` +
+	`|^pragma (table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['"]?\w+['"]?\s*\)$|^pragma (user_version|database_list|integrity_check|quick_check|foreign_keys|journal_mode|page_count|page_size|encoding)$` +
+	`|^\.(tables|schema|indexes|databases|fullschema)(\s+\w+)?$|^\\(d[tivnfusx]?|l)\+?(\s+[\w.*]+)?$`)
+
+// sqlWord are the words, quoted texts and signs of SQL, as far as all
+// databases read them in one way.
+var sqlWord = regexp.MustCompile(`^(\s+|'[^'\\]*'|"[\w .%-]*"|[A-Za-z_]\w*|[0-9][0-9.]*|[.,*=<>!)%+:|?/-])`)
+
+// sqlCalls may stand before a parenthesis; sqlChanges are not in statements
+// that only read.
+var (
+	sqlCalls = words(`abs and any array_agg as avg between by case cast ceil char_length coalesce concat count date datetime
+		dense_rank distinct else exists extract filter first_value floor format from group_concat having ifnull iif in instr
+		interval isnull json_array_length json_each json_extract json_group_array json_object julianday lag last_value lead
+		left length like limit lower ltrim max min not now nullif on or over partition power pg_size_pretty
+		pg_total_relation_size pg_relation_size pg_database_size printf quote random rank right round row_number rtrim select
+		sqlite_version sqrt strftime string_agg substr substring sum then time to_char total trim typeof unixepoch union
+		upper using values version when where year month day`)
+	sqlChanges = words(`alter analyse attach begin call commit copy create deallocate declare delete detach do drop dumpfile
+		exec execute grant handler import infile insert install into kill listen load lock merge notify outfile prepare
+		procedure refresh reindex release rename replace reset returning revoke rollback savepoint set truncate update
+		upsert vacuum`)
+)
+
+// selects reports whether a statement of SQL surely changes nothing and calls
+// nothing but what computes. What it does not understand may do more.
+func selects(text string) bool {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), ";"))
+	if !reading.MatchString(text) || len(text) > maxProgram {
+		return false
+	}
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, `\`) {
+		return true
+	}
+	if strings.Contains(text, "--") || strings.Contains(text, "/*") || strings.Contains(text, "#") {
+		return false
+	}
+	callable := true // what stands before an open parenthesis
+	for begins := true; text != ""; begins = false {
+		if text[0] == '(' {
+			if !callable {
+				return false
+			}
+			text = text[1:]
+			continue
+		}
+		word := sqlWord.FindString(text)
+		if word == "" {
+			return false
+		}
+		text = text[len(word):]
+		switch name := strings.ToLower(word); {
+		case strings.TrimSpace(word) == "":
+		case sqlChanges[name]:
+			return false
+		case begins && name == "pragma":
+			return true
+		default:
+			callable = sqlCalls[name] || strings.ContainsAny(word[:1], ",=<>!%+:|*/-")
+		}
+	}
+	return true
 }
 
 // upward reports whether a name leads down and up again: where that is depends

@@ -4,7 +4,9 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -41,14 +43,34 @@ const (
 	effectScript  effect = "script"  // is a file of the working directory that it runs; the rest is for that
 	effectMoves   effect = "moves"   // names a folder, in which the command runs
 	effectMark    effect = "mark"    // is a mark that words of the input are put for
+	effectOnly    effect = "only"    // is one of the words that the profile lists
+	effectBelow   effect = "below"   // names what is deleted or overwritten, as git reads paths: no pattern
+	effectRepo    effect = "repo"    // is a repository: a plain name, or an address that is fetched over the network
+	effectRef     effect = "ref"     // is what is pushed where, and neither forced nor deleted
 	effectVar     effect = "var"     // is a variable that is taken away
 	effectCommand effect = "command" // begins a command, which is all the rest
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
+	effectInto    effect = "into"    // names what it writes, in the working directory; with an option of "reads", what it reads
+	effectUnder   effect = "under"   // names a folder strictly below the working directory; words after it are names below it
+	effectSink    effect = "sink"    // is a file that it writes; - and /dev/null are none
+	effectPlain   effect = "plain"   // is a file that it reads: no address, no @file and no +command
+	effectSelect  effect = "select"  // is a statement of SQL that only reads
 	effectAwk     effect = "awk"     // is a program of awk
 	effectSed     effect = "sed"     // is a program of sed
 	effectAwkFile effect = "awkfile" // is a file with one
 	effectSedFile effect = "sedfile"
+	effectWord    effect = "word"  // is a word of letters, digits and _ = + -
+	effectFile    effect = "file"  // is as inside, and no address, no @file and no +name
+	effectUsual   effect = "usual" // is a file of the working directory, named as its settings usually are
+	effectHere    effect = "here"    // is the working directory or begins with ./, and no address
+	effectGoFile  effect = "gofile"  // the same, or a file of Go
+	effectSwitch  effect = "switch"  // is as name, or NAME=VALUE with a number, or a word as ON, true or Release
+	effectTask    effect = "task"    // is as name, and may hold colons and @
+	effectGoal    effect = "goal"    // the same with one colon at most, as mvn names what its own plugins do
+	effectPackage effect = "package" // is a package of a registry: no address, no folder, and no file that is here
+	effectOut     effect = "out"     // is as inside, or /dev/null
+	effectGoFlags effect = "goflags" // are those flags of go's compiler and linker that name no program and no file
 )
 
 // taking says whether an option takes a value.
@@ -59,6 +81,7 @@ const (
 	takesValue        // attached, or the next word, unless that begins with a dash
 	takesSure         // attached, or the next word, whatever it is
 	takesMaybe        // attached only
+	takesPair         // a name and a value, the next two words
 )
 
 // next reports whether the value may be the next word.
@@ -82,15 +105,23 @@ type profile struct {
 	plus     bool     // +WORD is no operand
 	project  bool     // it starts what the project names
 	nostop   bool     // -- does not end the options
+	old      bool     // the first word is a bundle of letters, also without a dash before it
+	least    int      // with fewer operands it reads a program from its input
+	last     effect   // what the last operand is besides
+	reads    []string // with one of these it writes none of its operands
 	mixed    bool     // with single: other words that begin with one dash are letters
 	assigns  bool     // NAME=VALUE may stand before the command
+	atfile   bool     // a word that begins with @ is a file with more words
 	always   effect
 	bare     effect   // without an operand
 	needs    []string // without one of these options it writes
 	alone    []string // with one of these it only tells about itself
 	given    []string // with one of these before it, the first operand counts as the second
+	dry      []string // with one of these before them, its operands have no effect
 	subs     map[string]*profile
 	after    *profile // reads what follows --
+
+	only map[string][]string // what the values of an option may be
 }
 
 // example is a command that must pass, or ask for a reason.
@@ -168,10 +199,11 @@ func (r *profileReader) read(line string) error {
 		return r.startSub(fields)
 	case "pass", "ask":
 		return r.example(word, rest)
-	case "number", "single", "plus", "project", "nostop", "mixed", "assigns":
+	case "number", "single", "plus", "project", "nostop", "mixed", "assigns", "atfile":
 		for _, p := range r.now {
 			p.number, p.single = p.number || word == "number", p.single || word == "single"
 			p.plus, p.project = p.plus || word == "plus", p.project || word == "project"
+			p.atfile = p.atfile || word == "atfile"
 			p.nostop, p.mixed, p.assigns = p.nostop || word == "nostop", p.mixed || word == "mixed", p.assigns || word == "assigns"
 		}
 		return nil
@@ -182,6 +214,15 @@ func (r *profileReader) read(line string) error {
 			p.needs = fields
 		}
 		return nil
+	case "dry":
+		for _, p := range r.now {
+			p.dry = fields
+		}
+		return nil
+	case "only":
+		return r.only(fields)
+	case "old", "least", "last", "reads":
+		return r.ends(word, fields)
 	case "given":
 		for _, p := range r.now {
 			p.given = fields
@@ -252,7 +293,7 @@ func (r *profileReader) startSub(names []string) error {
 func (r *profileReader) options(word string, names []string) error {
 	what, how, _ := strings.Cut(word, "-")
 	o := option{effect: effect(what), takes: takesValue}
-	if word == "flag" || word == "value" || word == "takes" || word == "maybe" {
+	if word == "flag" || word == "value" || word == "takes" || word == "maybe" || word == "pair" {
 		o.effect, how = effectNone, word
 	}
 	switch how {
@@ -263,6 +304,8 @@ func (r *profileReader) options(word string, names []string) error {
 		o.takes = takesMaybe
 	case "takes":
 		o.takes = takesSure
+	case "pair":
+		o.takes = takesPair
 	default:
 		return fmt.Errorf("an option cannot be %q", word)
 	}
@@ -286,6 +329,30 @@ func (r *profileReader) options(word string, names []string) error {
 	return nil
 }
 
+// only reads an option, or "it" for the operands, and what its values may be.
+func (r *profileReader) only(words []string) error {
+	if len(words) < 2 {
+		return fmt.Errorf("only needs an option and what its values may be")
+	}
+	for _, pattern := range words[1:] {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("%q is no pattern", pattern)
+		}
+	}
+	more := false // a second line for the same option
+	for _, p := range r.now {
+		if p.only == nil {
+			p.only = map[string][]string{}
+		}
+		more = p.only[words[0]] != nil
+		p.only[words[0]] = append(p.only[words[0]], words[1:]...)
+	}
+	if words[0] == "it" || more {
+		return nil
+	}
+	return r.options("only", words[:1])
+}
+
 func (r *profileReader) operands(words []string) error {
 	for _, p := range r.now {
 		p.any = !slices.Equal(words, []string{"none"})
@@ -300,6 +367,33 @@ func (r *profileReader) operands(words []string) error {
 			}
 			p.operands = append(p.operands, e)
 		}
+	}
+	return nil
+}
+
+// ends reads what is weighed when all words of a command are known.
+func (r *profileReader) ends(word string, fields []string) error {
+	if len(fields) != 1 && word != "reads" && word != "old" {
+		return fmt.Errorf("%s needs one word", word)
+	}
+	for _, p := range r.now {
+		switch word {
+		case "old":
+			p.old = true
+		case "reads":
+			p.reads = fields
+		case "last":
+			p.last = effect(fields[0])
+		case "least":
+			n, err := strconv.Atoi(fields[0])
+			if err != nil {
+				return err
+			}
+			p.least = n
+		}
+	}
+	if word == "last" {
+		return known(effect(fields[0]))
 	}
 	return nil
 }
@@ -336,8 +430,9 @@ func (r *profileReader) example(word, rest string) error {
 func known(e effect) error {
 	switch e {
 	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectFolder, effectName,
-		effectLocal, effectPath, effectJQ, effectBody, effectURL, effectDeletes, effectDown, effectScript, effectMoves, effectMark, effectVar, effectCommand, effectFed,
-		effectRun, effectAwk, effectSed, effectAwkFile, effectSedFile:
+		effectLocal, effectPath, effectJQ, effectBody, effectURL, effectDeletes, effectDown, effectScript, effectMoves, effectMark, effectVar, effectOnly, effectBelow, effectRepo, effectRef, effectCommand, effectFed,
+		effectRun, effectAwk, effectSed, effectAwkFile, effectSedFile, effectInto, effectUnder, effectSink, effectPlain, effectSelect, effectWord, effectFile, effectUsual,
+		effectHere, effectGoFile, effectSwitch, effectTask, effectGoal, effectPackage, effectOut, effectGoFlags:
 		return nil
 	}
 	return fmt.Errorf("there is no effect %q", e)

@@ -13,7 +13,7 @@ import (
 // examined judges one command by its profile, in a folder of its own.
 func examined(argv []string) approval.Segment {
 	a := &Analyzer{World: approvaltest.NewWorld("/home/ann/p/README.md /home/ann/p/src/a.c"), Home: "/home/ann", UID: 1000}
-	j := &job{Analyzer: a, seen: map[string]seen{}}
+	j := &job{Analyzer: a, effort: newEffort()}
 	j.plan.Cwd.Path = "/home/ann/p"
 	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
 	if args := j.profiled(&seg, argv[0]); args != nil {

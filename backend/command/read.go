@@ -1,9 +1,7 @@
 package command
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -35,6 +33,9 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 	file, err := parse(text, g)
 	if err != nil {
 		return no(approval.ReasonUnreadable, "it is not a complete text for %s", shell)
+	}
+	if deep(file) {
+		return no(approval.ReasonTooComplex, "it has more parts than can be looked at")
 	}
 	if strings.Contains(text, "\\\n") && !joins(text, file, g) {
 		return no(approval.ReasonUnreadable, "it joins lines with a backslash where shells do not agree")
@@ -88,9 +89,17 @@ func joinersQuoted(text string, file *syntax.File) bool {
 	if !strings.ContainsFunc(text, isJoiner) {
 		return true
 	}
-	in := quotedSpans(file)
+	in := make(places, len(text))
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			in.add(n)
+			return false
+		}
+		return true
+	})
 	for i, r := range text {
-		if isJoiner(r) && !in.hold(i) {
+		if isJoiner(r) && !in[i] {
 			return false
 		}
 	}
@@ -139,50 +148,62 @@ func arithmetic(text string) int {
 	return most
 }
 
-// spans are places of a text, from and to.
-type spans [][2]int
+// maxDepth bounds the tree of a text. A chain of commands is as deep as it is
+// long, and each command is a statement and what is in it.
+const maxDepth = 2 * maxSegments
 
-func (s spans) hold(i int) bool {
-	return slices.ContainsFunc(s, func(span [2]int) bool { return span[0] <= i && i < span[1] })
-}
-
-func span(n syntax.Node) [2]int { return [2]int{int(n.Pos().Offset()), int(n.End().Offset())} }
-
-func quotedSpans(file *syntax.File) (in spans) {
+// deep reports whether nobody should walk down a tree: it takes a stack as
+// large as the tree is deep.
+func deep(file *syntax.File) bool {
+	depth, most := 0, 0
 	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n.(type) {
-		case *syntax.SglQuoted, *syntax.DblQuoted:
-			in = append(in, span(n))
+		if n == nil {
+			depth--
+			return true
+		}
+		most = max(most, depth+1)
+		if most > maxDepth {
 			return false
 		}
+		depth++
 		return true
 	})
-	return in
+	return most > maxDepth
+}
+
+// places marks bytes of a text.
+type places []bool
+
+func (p places) add(n syntax.Node) {
+	for i := n.Pos().Offset(); i < n.End().Offset() && int(i) < len(p); i++ {
+		p[i] = true
+	}
 }
 
 // joins reports whether the text means the same when its lines are joined
 // where a backslash ends them. A shell joins them before it reads words; the
 // parser does not always (lessons.md, 4).
 func joins(text string, file *syntax.File, g grammar) bool {
-	var literal, expands spans // where a backslash is only a backslash; where only $ and ` count
+	literal := make(places, len(text)) // where a backslash is only a backslash
+	expands := make(places, len(text)) // where only $ and ` count
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.SglQuoted, *syntax.Comment:
-			literal = append(literal, span(n))
+			literal.add(n)
 		case *syntax.DblQuoted:
-			expands = append(expands, span(n))
+			expands.add(n)
 		case *syntax.Redirect:
 			if n.Hdoc != nil && quotesDelimiter(text, n) {
-				literal = append(literal, span(n.Hdoc))
+				literal.add(n.Hdoc)
 			} else if n.Hdoc != nil {
-				expands = append(expands, span(n.Hdoc))
+				expands.add(n.Hdoc)
 			}
 		}
 		return true
 	})
 	var joined strings.Builder
 	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || literal.hold(i) {
+		if text[i] != '\\' || literal[i] {
 			joined.WriteByte(text[i])
 			continue
 		}
@@ -198,13 +219,13 @@ func joins(text string, file *syntax.File, g grammar) bool {
 		if i+2 < len(text) {
 			after = text[i+2]
 		}
-		if strings.IndexByte("$<>&|", before) >= 0 || expands.hold(i) && strings.IndexByte("({'`", after) >= 0 {
+		if strings.IndexByte("$<>&|", before) >= 0 || expands[i] && strings.IndexByte("({'`", after) >= 0 {
 			return false
 		}
 		i++
 	}
 	again, err := parse(joined.String(), g)
-	return err == nil && shape(file) == shape(again)
+	return err == nil && same(reflect.ValueOf(file.Stmts), reflect.ValueOf(again.Stmts))
 }
 
 // quotesDelimiter reports whether a here-document is taken as it stands.
@@ -213,38 +234,41 @@ func quotesDelimiter(text string, r *syntax.Redirect) bool {
 	return strings.ContainsAny(word, `'"\`)
 }
 
-// shape writes a tree without its places.
-func shape(file *syntax.File) string {
-	var b strings.Builder
-	write(&b, reflect.ValueOf(file.Stmts))
-	return b.String()
-}
+var posType, commentsType = reflect.TypeFor[syntax.Pos](), reflect.TypeFor[[]syntax.Comment]()
 
-func write(b *strings.Builder, v reflect.Value) {
-	switch v.Kind() {
+// same reports whether two trees are equal but for their places and comments.
+func same(a, b reflect.Value) bool {
+	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Invalid:
+		return true
 	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			write(b, v.Elem())
-		}
+		return same(a.Elem(), b.Elem())
 	case reflect.Slice:
-		fmt.Fprintf(b, "%d[", v.Len())
-		for i := range v.Len() {
-			write(b, v.Index(i))
+		if a.Len() != b.Len() {
+			return false
 		}
-		b.WriteByte(']')
-	case reflect.Struct:
-		fmt.Fprintf(b, "%s{", v.Type().Name())
-		for i := range v.NumField() {
-			switch f := v.Field(i); f.Interface().(type) {
-			case syntax.Pos, []syntax.Comment:
-			default:
-				write(b, f)
+		for i := range a.Len() {
+			if !same(a.Index(i), b.Index(i)) {
+				return false
 			}
 		}
-		b.WriteByte('}')
+		return true
+	case reflect.Struct:
+		for i := range a.NumField() {
+			f := a.Field(i)
+			if f.Type() != posType && f.Type() != commentsType && !same(f, b.Field(i)) {
+				return false
+			}
+		}
+		return true
 	case reflect.String:
-		fmt.Fprintf(b, "%q", strings.ReplaceAll(v.String(), "\\\n", ""))
-	default:
-		fmt.Fprintf(b, "%v,", v.Interface())
+		return unjoined(a.String()) == unjoined(b.String())
 	}
+	return a.Equal(b)
 }
+
+// unjoined takes the joined lines out of a piece of text.
+func unjoined(piece string) string { return strings.ReplaceAll(piece, "\\\n", "") }

@@ -13,6 +13,9 @@ import (
 // without expansions. Everything else asks; a network device never runs.
 func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 	for _, r := range list {
+		if !t.spend(2) {
+			return
+		}
 		got, why := t.redirect(seg, r)
 		if why.Reason != "" {
 			seg.Findings = append(seg.Findings, why)

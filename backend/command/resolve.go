@@ -156,12 +156,12 @@ const maxInterpreters = 4
 // kernel will read that line again at the start; the runner starts the
 // interpreter that was resolved here instead.
 func (j *job) script(res *approval.Resolution, depth int) approval.Finding {
-	head, err := j.World.Head(res.File.Path, 256)
+	head, err := j.head(res.File.Path)
 	if err != nil || !strings.HasPrefix(string(head), "#!") {
 		return approval.Finding{} // unreadable or a binary: the kernel decides
 	}
 	line, _, whole := strings.Cut(string(head[2:]), "\n")
-	if !whole && len(head) == 256 {
+	if !whole && len(head) == headSize {
 		return finding(approval.ReasonUnreadable, "the first line of %s is too long", res.File.Path)
 	}
 	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -1,49 +1,101 @@
 package command_test
 
 import (
-	"encoding/json"
-	"os"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/command"
 )
 
-// Where we answer otherwise than the real system, and why.
-var safeBinDiffers = map[string]string{
-	"head -5":   "-NUM is a flag of head",
-	"tr /a /b":  "the sets of tr are no files",
-	"sort":      "sort is no safe bin here",
-	"sort -k 2": "sort is no safe bin here",
-	"grep -e x": "grep is no safe bin here",
+// safeBinVectors are what OpenClaw's shipped profiles let pass.
+type safeBinVectors struct {
+	Defaults []string
+	Profiles map[string]struct {
+		AllowedValueFlags, AllowedBooleanFlags, DeniedFlags []string
+	}
+	Cases []struct {
+		Argv []string
+		OK   bool
+	}
 }
 
+// TestSafeBinVectors compares with the answers of OpenClaw.
 func TestSafeBinVectors(t *testing.T) {
-	data, err := os.ReadFile("testdata/safe-bins.json")
-	if err != nil {
-		t.Fatal(err)
+	var file safeBinVectors
+	readVectors(t, "safe-bins.json", &file)
+	if len(file.Cases) != 57 {
+		t.Fatalf("%d cases", len(file.Cases))
 	}
-	var vectors struct {
-		Cases []struct {
-			Argv []string
-			OK   bool
-		}
+	differs := map[string]string{
+		"head -5":   "-NUM is a flag of head",
+		"tr /a /b":  "the sets of tr are no files",
+		"sort":      "sort is no safe bin here",
+		"sort -k 2": "sort is no safe bin here",
+		"grep -e x": "grep is no safe bin here",
 	}
-	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Cases) == 0 {
-		t.Fatal(err)
-	}
-	used := 0
-	for _, c := range vectors.Cases {
+	for _, c := range file.Cases {
 		name := strings.Join(c.Argv, " ")
-		if got := command.SafeBin(c.Argv); got != c.OK {
-			if safeBinDiffers[name] == "" {
-				t.Errorf("%s: %v, want %v", name, got, c.OK)
-			}
-			used++
+		got := command.SafeBin(c.Argv)
+		why, listed := differs[name]
+		delete(differs, name)
+		if (got != c.OK) != listed {
+			t.Errorf("%s: %v, OpenClaw says %v; listed as different: %q", name, got, c.OK, why)
 		}
 	}
-	if used != len(safeBinDiffers) {
-		t.Errorf("%d rows differ, %d are listed", used, len(safeBinDiffers))
+	if len(differs) > 0 {
+		t.Errorf("listed as different, but not in the file: %v", differs)
+	}
+}
+
+// TestSafeBinProfileVectors compares the flags, one by one: those that
+// OpenClaw's profiles name, and every letter.
+func TestSafeBinProfileVectors(t *testing.T) {
+	var file safeBinVectors
+	readVectors(t, "safe-bins.json", &file)
+	if len(file.Defaults) != 6 || len(file.Profiles) != 9 {
+		t.Fatalf("%d defaults, %d profiles", len(file.Defaults), len(file.Profiles))
+	}
+	const waits = "it is about tail -f, which is no filter"
+	differs := map[string]string{
+		"uniq --group":               "its value is optional, so the next word would be a file",
+		"uniq -D":                    "prints all repeated lines, and has no value",
+		"tail --pid":                 waits,
+		"tail --sleep-interval":      waits,
+		"tail --max-unchanged-stats": waits,
+	}
+	for name, p := range file.Profiles {
+		if !slices.Contains(file.Defaults, name) {
+			if command.SafeBin([]string{name}) {
+				t.Errorf("%s is a safe bin, of OpenClaw it is none by itself", name)
+			}
+			continue
+		}
+		theirs := map[string]bool{}
+		for _, flag := range slices.Concat(p.AllowedValueFlags, p.AllowedBooleanFlags) {
+			theirs[flag] = true
+		}
+		flags := slices.Concat(p.DeniedFlags, slices.Collect(maps.Keys(theirs)))
+		for letter := 'A'; letter <= 'z'; letter++ {
+			flags = append(flags, "-"+string(letter))
+		}
+		slices.Sort(flags)
+		for _, flag := range slices.Compact(flags) {
+			key := name + " " + flag
+			value, alone := command.SafeBin([]string{name, flag, "-1"}), command.SafeBin([]string{name, flag})
+			why, listed := differs[key]
+			delete(differs, key)
+			if ((value || alone) != theirs[flag]) != listed {
+				t.Errorf("%s: with a value %v, without %v; of OpenClaw %v; listed as different: %q", key, value, alone, theirs[flag], why)
+			}
+			if !listed && theirs[flag] && alone == slices.Contains(p.AllowedValueFlags, flag) {
+				t.Errorf("%s: alone it passes: %v, but with a value in OpenClaw: %v", key, alone, !alone)
+			}
+		}
+	}
+	if len(differs) > 0 {
+		t.Errorf("listed as different, but they are not: %v", differs)
 	}
 }
 

@@ -26,9 +26,11 @@ func (j *job) text(text, shell string) {
 	t.noShell = j.plan.Shell == ""
 	t.collect(file)
 	dir := j.plan.Cwd.Path
-	if root, ok := t.stmts(file.Stmts, &dir); ok && len(file.Stmts) > 0 {
+	if root, ok := t.stmts(file.Stmts, &dir); ok && len(j.plan.Findings) == 0 {
 		j.plan.Root = root
-	} else if len(file.Stmts) == 0 {
+	}
+	if len(file.Stmts) == 0 {
+		j.plan.Root = nil
 		j.ask(approval.ReasonUnreadable, "there is no command in it")
 	}
 	t.rest(file)
@@ -129,6 +131,9 @@ func (t *textJob) stmts(list []*syntax.Stmt, dir *string) (*approval.Node, bool)
 // stmt plans one statement that runs in dir. A cd changes dir for what
 // follows; dir becomes empty when only the run can tell.
 func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
+	if !t.spend(1) || len(t.plan.Segments) > maxSegments {
+		return nil, false
+	}
 	if stmt.Background || stmt.Coprocess || stmt.Disown {
 		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
 	}
@@ -230,13 +235,8 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 		op = approval.OpAnd
 	case syntax.OrStmt:
 		op = approval.OpOr
-	case syntax.Pipe:
+	case syntax.Pipe, syntax.PipeAll:
 		return t.pipe(cmd, *dir)
-	case syntax.PipeAll:
-		if t.who == approval.Ours && t.grammar == bash {
-			return t.pipe(cmd, *dir)
-		}
-		fallthrough
 	default:
 		return t.unclear(approval.ReasonApprovalRequired, "it uses %s, which is not run from a plan", cmd.Op)
 	}
@@ -259,32 +259,56 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 
 // pipe plans `x | y`. Each stage is a subshell, so a cd in it does not leak.
 func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool) {
-	node, ok := approval.Node{Op: approval.OpPipe}, true
-	for _, side := range []*syntax.Stmt{cmd.X, cmd.Y} {
+	stages, both := stages(cmd)
+	ok := true
+	if len(stages) > maxStages {
+		t.complex("it starts more than %d programs at once", maxStages)
+		ok = false
+	}
+	if slices.Contains(both, true) && (t.who != approval.Ours || t.grammar != bash) {
+		t.ask(approval.ReasonApprovalRequired, "it uses |&, which is not run from a plan")
+		ok = false
+	}
+	node := approval.Node{Op: approval.OpPipe}
+	for i, stage := range stages {
 		inside := dir
-		kid, fine := t.stmt(side, &inside)
+		kid, fine := t.stmt(stage, &inside)
 		if ok = ok && fine; !ok {
 			continue
 		}
-		if side == cmd.X && cmd.Op == syntax.PipeAll { // 2>&1 behind the redirections of its own
-			last := kid
-			if kid.Op == approval.OpPipe {
-				last = &kid.Kids[len(kid.Kids)-1]
-			}
-			if last.Op == approval.OpRun {
-				seg := &t.plan.Segments[last.Seg]
-				seg.Redirects = append(seg.Redirects, approval.Redirect{FD: 2, To: 1})
+		if both[i] { // 2>&1 behind the redirections of its own
+			both := approval.Redirect{FD: 2, To: 1}
+			if kid.Op == approval.OpRun {
+				seg := &t.plan.Segments[kid.Seg]
+				seg.Redirects = append(seg.Redirects, both)
 			} else {
-				last.Redirects = append(last.Redirects, approval.Redirect{FD: 2, To: 1})
+				kid.Redirects = append(kid.Redirects, both)
 			}
 		}
-		if kid.Op == approval.OpPipe && side == cmd.X {
-			node.Kids = append(node.Kids, kid.Kids...)
-		} else {
-			node.Kids = append(node.Kids, *kid)
-		}
+		node.Kids = append(node.Kids, *kid)
 	}
 	return &node, ok
+}
+
+// maxStages bounds how many programs run at once (plan-runner.md, limits).
+const maxStages = 32
+
+// stages takes a pipeline apart. both tells of each stage whether |& follows,
+// which passes its errors on too.
+func stages(cmd *syntax.BinaryCmd) (stages []*syntax.Stmt, both []bool) {
+	last := &syntax.Stmt{Cmd: cmd}
+	for {
+		pipe, ok := last.Cmd.(*syntax.BinaryCmd)
+		if !ok || pipe.Op != syntax.Pipe && pipe.Op != syntax.PipeAll || last.Negated || len(last.Redirs) > 0 {
+			break
+		}
+		stages, both = append(stages, pipe.Y), append(both, pipe.Op == syntax.PipeAll)
+		last = pipe.X
+	}
+	stages = append(stages, last)
+	slices.Reverse(stages)
+	slices.Reverse(both)
+	return stages, append(both, false)
 }
 
 // choice plans if, elif and else. Where the branches end in different folders,
@@ -337,6 +361,9 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 	before := *dir
 	node := &approval.Node{Op: approval.OpFor, Name: loop.Name.Value}
 	for _, item := range loop.Items {
+		if !t.spend(1) {
+			return nil, false
+		}
 		v, fine := t.word(item, *dir)
 		if !fine {
 			t.ask(approval.ReasonRuntimeValue, "what its loop goes through is known only when it runs")
@@ -442,6 +469,9 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir}
 	ok, final := true, true
 	for i, word := range call.Args {
+		if !t.spend(1) {
+			return seg, false
+		}
 		v, fine := t.word(word, dir)
 		name := i == 0 && fine && (!v.literal || v.expands)
 		if !fine || name {
@@ -480,8 +510,10 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 // and with the quotes taken out.
 func (t *textJob) guess(word *syntax.Word) []string {
 	written := t.text[word.Pos().Offset():word.End().Offset()]
-	return []string{written, strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(written)}
+	return []string{written, unquoter.Replace(written)}
 }
+
+var unquoter = strings.NewReplacer(`"`, "", "'", "", `\`, "")
 
 // shellWord says what the first word of a command means to a shell: a builtin
 // or a program.
@@ -563,7 +595,10 @@ func (t *textJob) cd(seg *approval.Segment) string {
 func (t *textJob) rest(file *syntax.File) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		stmt, ok := node.(*syntax.Stmt)
-		if !ok || len(t.plan.Segments) > maxSegments {
+		if t.spent() || len(t.plan.Segments) > maxSegments {
+			return false
+		}
+		if !ok {
 			return true
 		}
 		call, simple := stmt.Cmd.(*syntax.CallExpr)

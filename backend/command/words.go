@@ -217,7 +217,7 @@ func (t *textJob) parts(word *syntax.Word, dir string, fields bool) (parts appro
 			return true
 		}
 		part, ok := t.part(p, dir)
-		if !ok {
+		if !ok || !t.spend(1) {
 			return false
 		}
 		part.Quoted = quoted || !fields
@@ -348,8 +348,11 @@ var ofShell = words(`BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH
 	COPROC DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD HOSTNAME HOSTTYPE IFS LINENO MACHTYPE MAPFILE
 	OPTARG OPTERR OPTIND OSTYPE PIPESTATUS PPID PS1 PS2 PS3 PS4 RANDOM REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID _`)
 
-// maxMaybe bounds how many values an open word is tried with.
-const maxMaybe = 64
+// Limits on the values that an open word is tried with.
+const (
+	maxMaybe = 64   // how many
+	maxValue = 4096 // bytes of one
+)
 
 // open says what is known of a word that only the run can tell. have is what
 // is known of the other words that the same braces made.
@@ -376,16 +379,18 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 			}
 		}
 		literal = literal && p.Kind == approval.PartText
+		if len(values)*len(maybe) > maxMaybe || len(values[0])+len(maybe[0]) > maxValue {
+			t.complex("a word may have too many values, or too long ones")
+			values, maybe = values[:1], []string{""}
+		}
 		var next []string
 		for _, v := range values {
 			for _, m := range maybe {
 				next = append(next, v+m)
 			}
 		}
-		if values = next; len(values) > maxMaybe {
-			t.complex("a word may have more than %d values", maxMaybe)
-			values = values[:1]
-		}
+		values = next
+		t.spend(len(next))
 	}
 	o.Maybe = values
 	if have != nil {

@@ -482,10 +482,12 @@ func TestMissingShell(t *testing.T) {
 	b.want([]string{"/nowhere/bash", "-c", "tool"}, "denied not-found")
 }
 
-// A plan that the runner refuses has run nothing, and says so.
+// What starts too many programs at once asks, so it never runs where nobody
+// is asked, and history says why.
 func TestTooManyStages(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "cat")
+	b.edit(func(d *store.Document) error { d.Defaults.Ask = approval.AskOff; return nil })
 	b.want([]string{"bash", "-c", strings.TrimSuffix(strings.Repeat("tool | ", 40), " | ")}, "denied too-complex")
 	rows, err := b.history.List(context.Background(), history.Query{})
 	if err != nil || len(rows) != 1 || rows[0].State != history.Denied || rows[0].Reason != approval.ReasonTooComplex {

@@ -1,0 +1,95 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Limits on what one analysis looks at, the texts inside its text included.
+const (
+	// maxWork bounds its steps. A step is a word, a value that a word may
+	// have, or a look at the disk.
+	maxWork = 5_000
+	// maxListed bounds the entries of folders that patterns go through.
+	maxListed = 50_000
+	// maxNames bounds the names that patterns stand for. What is done with
+	// these comes on top of maxWork: the person's folder is large, not the
+	// request.
+	maxNames = 5_000
+)
+
+// effort is what one analysis has looked at so far.
+type effort struct {
+	seen                map[string]seen
+	heads               map[string]beginning
+	lists               map[string][]string
+	work, listed, named int
+}
+
+// seen is the result of one look at the disk. One analysis looks at each
+// path once, so that it judges one state of it.
+type seen struct {
+	file approval.File
+	err  error
+}
+
+// beginning is what a file begins with.
+type beginning struct {
+	text []byte
+	err  error
+}
+
+func newEffort() *effort {
+	return &effort{seen: map[string]seen{}, heads: map[string]beginning{}, lists: map[string][]string{}}
+}
+
+// spend counts steps, and reports whether there may be more of them. Whoever
+// hears no stops; that the request asks for it is for cap to say.
+func (e *effort) spend(steps int) bool {
+	e.work += steps
+	return !e.spent()
+}
+
+func (e *effort) spent() bool {
+	return e.work > maxWork+3*e.named || e.named > maxNames || e.listed > maxListed
+}
+
+// look makes one look at the disk, and counts it.
+func (j *job) look(path string) (approval.File, error) {
+	if s, ok := j.seen[path]; ok {
+		return s.file, s.err
+	}
+	if !j.spend(1) {
+		return approval.File{}, fmt.Errorf("cannot look at %q: too many files", path)
+	}
+	file, err := j.World.Look(path)
+	j.seen[path] = seen{file, err}
+	return file, err
+}
+
+// headSize is how much of a program is read to see whether it is a script.
+const headSize = 256
+
+// head returns what a program begins with.
+func (j *job) head(path string) ([]byte, error) {
+	h, ok := j.heads[path]
+	if !ok {
+		h.text, h.err = j.World.Head(path, headSize)
+		j.heads[path] = h
+	}
+	return h.text, h.err
+}
+
+// list returns the names in a folder, and counts them.
+func (j *job) list(folder string) []string {
+	names, ok := j.lists[folder]
+	if !ok && j.spend(1) {
+		names, _ = j.World.List(folder) // what cannot be read has no names
+		j.lists[folder] = names
+	}
+	if j.listed += len(names); j.spent() {
+		return nil
+	}
+	return names
+}
