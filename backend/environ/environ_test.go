@@ -43,6 +43,45 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A value with a NUL or a newline refuses whatever the name is, and nothing of
+// it gets in.
+func TestValuesThatRefuse(t *testing.T) {
+	for _, name := range []string{"TERM", "FOO", "GH_TOKEN", "LD_PRELOAD", "PATH", "PAGER", "GIT_PAGER", "lc_all"} {
+		for _, value := range []string{"\x00", "a\x00", "\n", "a\nb", "cat\n"} {
+			requested := vars{name: value}
+			want := Report{Refused: []string{name}, Invalid: []string{name}}
+			if diff := cmp.Diff(want, Check(requested)); diff != "" {
+				t.Errorf("%s=%q (-want +got):\n%s", name, value, diff)
+			}
+			if got, plain := (Base{}).With(requested, "r", "/d"), (Base{}).With(nil, "r", "/d"); !slices.Equal(got, plain) {
+				t.Errorf("%s=%q: the environment is %q", name, value, got)
+			}
+		}
+	}
+}
+
+// What the login shell set stays, though a request for it is refused; loaders
+// and start-up names of shells go in either case.
+func TestInheritedAgainstRequested(t *testing.T) {
+	for name, stays := range map[string]bool{
+		"NODE_OPTIONS": true, "EDITOR": true, "GOFLAGS": true, "GIT_SSH_COMMAND": true, "TERMINFO": true, "HOME": true,
+		"XDG_CONFIG_HOME": true, "SSH_AUTH_SOCK": true, "CC": true, "npm_config_cache": true,
+		"LD_LIBRARY_PATH": false, "ld_preload": false, "DYLD_INSERT_LIBRARIES": false, "BASH_ENV": false, "ENV": false,
+		"BASH_FUNC_f%%": false, "SHELLOPTS": false, "PS4": false, "PROMPT_COMMAND": false, "IFS": false, "ZDOTDIR": false,
+	} {
+		b := FromProcess([]string{name + "=ours"})
+		if got := slices.Contains(b.With(nil, "r", "/d"), name+"=ours"); got != stays {
+			t.Errorf("%s inherited: %v, want %v", name, got, stays)
+		}
+		if r := Check(vars{name: "theirs"}); !slices.Equal(r.Refused, []string{name}) {
+			t.Errorf("%s requested: %+v, want it refused", name, r)
+		}
+		if slices.Contains(b.With(vars{name: "theirs"}, "r", "/d"), name+"=theirs") {
+			t.Errorf("%s requested gets in", name)
+		}
+	}
+}
+
 func TestFromProcess(t *testing.T) {
 	b := FromProcess([]string{
 		"PATH=/bin::/usr/bin", "A=1", "A=2", "E=", "EQ=a=b", "NL=a\nb", "=C:=x", "nothing", "NUL=a\x00b",
@@ -128,8 +167,8 @@ func vectors(t *testing.T, name string, into any) {
 	}
 }
 
-// TestRequestedVectors compares with what OpenClaw refuses, and with what it
-// lets through to a shell.
+// TestRequestedVectors compares with what OpenClaw refuses, with what it lets
+// through to a shell, and with what it sets for a program.
 func TestRequestedVectors(t *testing.T) {
 	var file struct {
 		Cases []struct {
@@ -137,20 +176,23 @@ func TestRequestedVectors(t *testing.T) {
 			Diagnostics struct {
 				RejectedOverrideBlockedKeys, RejectedOverrideInvalidKeys []string
 			}
-			ShellWrapper vars
+			ShellWrapper, Direct vars
 		}
 	}
 	vectors(t, "env-overrides.json", &file)
-	if len(file.Cases) < 25 {
-		t.Fatalf("only %d cases", len(file.Cases))
+	if len(file.Cases) != 27 {
+		t.Fatalf("%d cases", len(file.Cases))
 	}
 	const asked = "endpoints and credentials are asked, not refused"
 	const strict = "names are compared as they are, and must be [A-Za-z_][A-Za-z0-9_]*"
-	differs := map[string]string{
-		"HTTP_PROXY": asked, "GH_TOKEN": asked,
-		"ProgramFiles(x86)": strict, " FOO ": strict,
+	const noPager = "no pager is an empty one for a program too, not only for a shell"
+	refused := map[string]string{
+		"HTTP_PROXY=x": asked, "GH_TOKEN=x": asked,
+		"ProgramFiles(x86)=x": strict, " FOO =x": strict,
 	}
+	direct := map[string]string{"GIT_PAGER=cat": noPager, "PAGER=cat": noPager}
 	for _, c := range file.Cases {
+		key := one(c.Overrides)
 		r := Check(c.Overrides)
 		var got []string
 		for _, name := range r.Refused {
@@ -161,42 +203,60 @@ func TestRequestedVectors(t *testing.T) {
 		}
 		want := slices.Concat(c.Diagnostics.RejectedOverrideBlockedKeys, c.Diagnostics.RejectedOverrideInvalidKeys)
 		slices.Sort(want)
-		reason, name := "", ""
-		for n := range c.Overrides {
-			name, reason = n, differs[n]
-		}
-		delete(differs, name)
-		if slices.Equal(got, want) == (reason != "") {
-			t.Errorf("%q: refused %q, OpenClaw refuses %q; listed as different: %q", c.Overrides, got, want, reason)
+		why, listed := refused[key]
+		delete(refused, key)
+		if slices.Equal(got, want) == listed {
+			t.Errorf("%q: refused %q, OpenClaw refuses %q; listed as different: %q", key, got, want, why)
 		}
 		if len(r.Refused)+len(r.Asks) == 0 && len(want) > 0 {
-			t.Errorf("%q passes, OpenClaw refuses %q", c.Overrides, want)
+			t.Errorf("%q passes, OpenClaw refuses %q", key, want)
 		}
 		if len(r.Refused)+len(r.Asks) > 0 {
 			continue
 		}
 		// In a shell only those pass that are in no list; there Other asks.
-		passes := vars{}
+		passes, set := vars{}, vars{}
 		settings, _ := sift(c.Overrides)
 		for _, s := range settings {
+			set[s.name] = s.value
 			if !slices.Contains(r.Other, s.name) {
 				passes[s.name] = s.value
 			}
 		}
 		if len(passes)+len(c.ShellWrapper) > 0 && !cmp.Equal(passes, c.ShellWrapper) {
-			t.Errorf("%q: a shell gets %q, from OpenClaw %q", c.Overrides, passes, c.ShellWrapper)
+			t.Errorf("%q: a shell gets %q, from OpenClaw %q", key, passes, c.ShellWrapper)
+		}
+		why, listed = direct[key]
+		delete(direct, key)
+		if cmp.Equal(set, c.Direct) == listed {
+			t.Errorf("%q: a program gets %q, from OpenClaw %q; listed as different: %q", key, set, c.Direct, why)
 		}
 	}
-	if len(differs) > 0 {
-		t.Errorf("listed as different, but not in the file: %v", differs)
+	if len(refused)+len(direct) > 0 {
+		t.Errorf("listed as different, but not in the file: %v %v", refused, direct)
 	}
+}
+
+// one writes variables as one text, sorted.
+func one(requested vars) string {
+	var list []string
+	for name, value := range requested {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
 }
 
 // TestInheritedVectors compares the environment of a whole run.
 func TestInheritedVectors(t *testing.T) {
 	var file struct {
 		Base  vars
-		Cases []struct{ Result struct{ Env vars } }
+		Cases []struct {
+			Result struct {
+				Env                                                      vars
+				RejectedOverrideBlockedKeys, RejectedOverrideInvalidKeys []string
+			}
+		}
 	}
 	vectors(t, "env-inherited.json", &file)
 	if len(file.Cases) != 1 {
@@ -206,9 +266,14 @@ func TestInheritedVectors(t *testing.T) {
 	for name, value := range file.Base {
 		inherited = append(inherited, name+"="+value)
 	}
-	got := FromProcess(inherited).With(vars{"FOO": "2", "NEW": "1"}, "r", "/d")
+	requested := vars{"FOO": "2", "NEW": "1"} // what the file was made with
+	got := FromProcess(inherited).With(requested, "r", "/d")
 
-	want := file.Cases[0].Result.Env
+	theirs := file.Cases[0].Result
+	if n := len(Check(requested).Refused); n != len(theirs.RejectedOverrideBlockedKeys)+len(theirs.RejectedOverrideInvalidKeys) {
+		t.Errorf("%d requested names are refused", n)
+	}
+	want := theirs.Env
 	// Nobody hostile set the login environment, and builds need it: only
 	// loaders and start-up files of shells are taken out.
 	for _, name := range strings.Fields("NODE_OPTIONS AWS_SECRET_ACCESS_KEY EDITOR GH_TOKEN JAVA_TOOL_OPTIONS GIT_ALLOW_PROTOCOL GIT_PROTOCOL_FROM_USER") {

@@ -121,26 +121,107 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestVectors compares with what OpenClaw refuses.
-func TestVectors(t *testing.T) {
-	data, err := os.ReadFile("testdata/env-policy.json")
+// specification cuts the lists out of environment.md: names and patterns of
+// the sections 1 to 4, in order.
+func specification(t *testing.T) (lists [4][]string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/environment.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var policy struct {
-		BlockedEverywhereKeys, BlockedOverrideOnlyKeys []string
-		BlockedOverridePrefixes, BlockedPrefixes       []string
+	text, _, _ := strings.Cut(string(data), "Names that are not")
+	quoted, aside := regexp.MustCompile("`([^`]*)`"), regexp.MustCompile(`\([^)]*\)`)
+	for i, section := range regexp.MustCompile(`(?m)^\*\*\d `).Split(text, -1)[1:] {
+		for _, m := range quoted.FindAllStringSubmatch(section, -1) {
+			lists[i] = append(lists[i], strings.Fields(aside.ReplaceAllString(m[1], ""))...)
+		}
 	}
-	if err := json.Unmarshal(data, &policy); err != nil {
-		t.Fatal(err)
+	return lists
+}
+
+// TestSpecification holds every name and pattern of environment.md against the
+// list, in three spellings; a star is tried with text and without.
+func TestSpecification(t *testing.T) {
+	want := [4]Class{Refused, Fixed, Asks, Plain}
+	least := [4]int{190, 10, 35, 10}
+	for i, names := range specification(t) {
+		if len(names) < least[i] {
+			t.Errorf("list %d: only %d names were read", i+1, len(names))
+		}
+		for _, name := range names {
+			for _, text := range []string{"", "X", "x_1"} {
+				full := strings.ReplaceAll(name, "*", text)
+				for _, spelt := range []string{full, strings.ToLower(full), strings.ToUpper(full)} {
+					if got := Requested(spelt); got != want[i] {
+						t.Errorf("%s of list %d: %s is of class %d, want %d", name, i+1, spelt, got, want[i])
+					}
+				}
+			}
+		}
 	}
-	keys := slices.Concat(policy.BlockedEverywhereKeys, policy.BlockedOverrideOnlyKeys)
-	for _, prefix := range slices.Concat(policy.BlockedOverridePrefixes, policy.BlockedPrefixes) {
+}
+
+// policyVectors are the names that OpenClaw refuses.
+type policyVectors struct {
+	BlockedEverywhereKeys, BlockedOverrideOnlyKeys []string
+	BlockedOverridePrefixes, BlockedPrefixes       []string
+	AllowedInheritedOverrideOnlyKeys               []string
+}
+
+// keys returns all of them, and two names for each prefix.
+func (p policyVectors) keys() []string {
+	keys := slices.Concat(p.BlockedEverywhereKeys, p.BlockedOverrideOnlyKeys)
+	for _, prefix := range slices.Concat(p.BlockedOverridePrefixes, p.BlockedPrefixes) {
 		keys = append(keys, prefix, prefix+"X")
 	}
-	if len(keys) < 250 {
-		t.Fatalf("only %d keys", len(keys))
+	return keys
+}
+
+func readPolicy(t *testing.T) (p policyVectors) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/env-policy.json")
+	if err == nil {
+		err = json.Unmarshal(data, &p)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.keys()) != 280 || len(p.AllowedInheritedOverrideOnlyKeys) != 42 {
+		t.Fatalf("%d keys, %d inherited", len(p.keys()), len(p.AllowedInheritedOverrideOnlyKeys))
+	}
+	return p
+}
+
+// TestInheritedVectors compares with what OpenClaw takes out of the inherited
+// environment: nearly every name that it refuses. Ours takes out loaders and
+// start-up names of shells, and leaves the rest, because nobody hostile set it
+// and builds need it. These are all that both take out, and the one name that
+// only ours does.
+func TestInheritedVectors(t *testing.T) {
+	p := readPolicy(t)
+	both, ours := map[string]bool{}, map[string]bool{}
+	for _, key := range p.keys() {
+		if !StripInherited(key) {
+			continue
+		}
+		if slices.Contains(p.AllowedInheritedOverrideOnlyKeys, key) {
+			ours[key] = true
+		} else {
+			both[key] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(both)); !slices.Equal(got, strings.Fields(
+		"BASH_ENV BASH_FUNC_ BASH_FUNC_X DYLD_ DYLD_X ENV IFS LD_ LD_X PROMPT_COMMAND PS4 SHELLOPTS")) {
+		t.Errorf("both take out %v", got)
+	}
+	if got := slices.Sorted(maps.Keys(ours)); !slices.Equal(got, []string{"ZDOTDIR"}) { // where zsh finds its start-up files
+		t.Errorf("only ours takes out %v", got)
+	}
+}
+
+// TestVectors compares with what OpenClaw refuses.
+func TestVectors(t *testing.T) {
+	keys := readPolicy(t).keys()
 	// OpenClaw refuses all of them. Ours: Fixed is refused too, Asks is asked
 	// where the third list of environment.md names it, and nothing passes.
 	asks := map[string]bool{}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -155,25 +157,46 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	if !leading(one.Args, args) || one.ArgsExact && len(one.Args) != len(args) {
 		return false
 	}
-	return one.args == nil || one.argsMatch(args)
+	return one.args == nil || one.argsMatch(s.Dir, args)
 }
 
 // privileges give a command more than the person's own rights: an entry counts
 // only if it names arguments (judgement.md, step 4).
 var privileges = map[string]bool{"sudo": true, "doas": true}
 
+// boundArgs begins an argPattern that is no pattern but the hash of one folder
+// and the arguments given there.
+const boundArgs = "sha256:cwd-argv:v1:"
+
 // argsMatch applies argPattern as the protocol does: to the arguments joined
-// by a space, or ended by NUL each if the pattern holds a NUL. Entries that
-// allow-always wrote count only with the exact hash forms, which are not
-// patterns.
-func (one *rule) argsMatch(args []string) bool {
+// by a space, or ended by NUL each (two for no arguments) if the pattern holds
+// a NUL. Entries that allow-always wrote count only with the exact hash form.
+func (one *rule) argsMatch(dir string, args []string) bool {
+	if want, bound := strings.CutPrefix(one.ArgPattern, boundArgs); bound {
+		return dir != "" && want == argsHash(dir, args)
+	}
 	if one.Source == "allow-always" {
 		return false
 	}
 	if strings.Contains(one.ArgPattern, "\x00") || strings.Contains(one.ArgPattern, `\x00`) {
-		return one.args.MatchString(strings.Join(append(slices.Clone(args), ""), "\x00"))
+		if len(args) == 0 {
+			args = []string{"", ""}
+		}
+		return one.args.MatchString(strings.Join(args, "\x00") + "\x00")
 	}
 	return one.args.MatchString(strings.Join(args, " "))
+}
+
+// argsHash is the hash that OpenClaw's allow-always writes: of the folder and
+// of the arguments, each behind its length in bytes, so that no two lists
+// give the same text.
+func argsHash(dir string, args []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d\x00%s\x00%d\x00", len(dir), dir, len(args))
+	for _, arg := range args {
+		fmt.Fprintf(&b, "%d\x00%s\x00", len(arg), arg)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))
 }
 
 // below reports whether dir is the entry's folder or lies in it.
