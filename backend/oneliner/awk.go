@@ -6,11 +6,14 @@ func Awk(program string) string {
 	if reason := legible(program); reason != "" {
 		return reason
 	}
+	if halved(program) {
+		return unclear
+	}
 	lexer := awkLexer{text: program}
 	if reason := lexer.lex(); reason != "" {
 		return reason
 	}
-	check := awkCheck{defined: awkDefined(lexer.tokens), printing: -1}
+	check := awkCheck{own: awkOwn(lexer.tokens), printing: -1}
 	for _, t := range lexer.tokens {
 		if reason := check.token(t); reason != "" {
 			return reason
@@ -23,12 +26,13 @@ func Awk(program string) string {
 	return ""
 }
 
-// awkDefined returns the functions that the program defines. Where it could
-// not define one, no awk runs any of it.
-func awkDefined(tokens []awkToken) map[string]bool {
+// awkOwn returns the names that are the program's own: the functions that it
+// defines, and the variables, which stand somewhere without a parenthesis
+// behind them. An awk that has a function of the name runs nothing of it.
+func awkOwn(tokens []awkToken) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range tokens {
-		if i > 0 && t.kind == awkName && isFunction(tokens[i-1]) {
+		if t.kind == awkName && (!t.called || i > 0 && isFunction(tokens[i-1])) {
 			names[t.text] = true
 		}
 	}
@@ -41,8 +45,8 @@ func isFunction(t awkToken) bool {
 
 // awkCheck looks at one token after the other.
 type awkCheck struct {
-	defined map[string]bool
-	open    []byte // the open brackets
+	own  map[string]bool
+	open []byte // the open brackets
 	// printing is how many brackets were open at the print whose list we are
 	// in, or -1. There, and outside of further brackets, > is output.
 	printing int
@@ -65,7 +69,7 @@ func (c *awkCheck) token(t awkToken) string {
 			return unclear
 		}
 	case awkName:
-		if t.called && !c.defined[t.text] {
+		if t.called && !c.own[t.text] {
 			return calls
 		}
 	case awkOp:
@@ -75,12 +79,12 @@ func (c *awkCheck) token(t awkToken) string {
 }
 
 // newline ends a print where it may. Where a line ends in an operator, the
-// print goes on, and within brackets no awk takes a line's end but after a
-// few of them.
+// print goes on (to busybox, in is one too), and within brackets no awk takes
+// a line's end but after a few of them.
 func (c *awkCheck) newline() string {
 	switch b := c.before; {
 	case b.kind == awkNewline:
-	case isCondition(b):
+	case isCondition(b), b.kind == awkKeyword && b.text == "in":
 		return unclear
 	case b.kind == awkOp && (b.text == "," || b.text == "&&" || b.text == "||"):
 	case len(c.open) > 0 && c.open[len(c.open)-1] != '{':

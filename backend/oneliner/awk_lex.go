@@ -231,7 +231,7 @@ func (l *awkLexer) slash() string {
 	case before.condition:
 		return unclear
 	case i == 0, lines > 0, awkBeforeRegex[before.text] && (before.kind == awkOp || before.kind == awkKeyword):
-		end, ok := regexEnd(l.text, l.pos+1, '/')
+		end, ok := regexEnd(l.text, l.pos+1, '/', true)
 		if !ok {
 			return unclear
 		}
@@ -239,10 +239,14 @@ func (l *awkLexer) slash() string {
 		return ""
 	case before.kind == awkNumber, before.kind == awkString, before.kind == awkRegex, before.kind == awkName,
 		before.text == ")", before.text == "]":
+		n := 1
 		if strings.HasPrefix(l.text[l.pos:], "/=") {
-			return unclear
+			n = 2
+			if before.kind != awkName && before.text != "]" && !(before.kind == awkNumber && i > 1 && l.tokens[i-2].text == "$") {
+				return unclear // nothing that can be set: who knows
+			}
 		}
-		l.add(awkOp, 1)
+		l.add(awkOp, n)
 		return ""
 	}
 	return unclear

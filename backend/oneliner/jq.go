@@ -9,6 +9,9 @@ func JQ(program string) string {
 	if reason := legible(program); reason != "" {
 		return reason
 	}
+	if strings.HasSuffix(program, ".yq") {
+		return reads // where there is a file of this name, yq takes its program from it
+	}
 	p := jqProgram{text: program, defined: map[string]bool{}}
 	for p.pos < len(p.text) {
 		if reason := p.token(); reason != "" {
@@ -139,10 +142,11 @@ func (p *jqProgram) shut(c byte) string {
 }
 
 // comment reads a comment. Newer versions of jq go on behind a backslash, and
-// to yq a comment may be the rest of a path.
+// to yq a comment may be the rest of a path, and its brackets count within a
+// string.
 func (p *jqProgram) comment() string {
 	line, _, _ := strings.Cut(p.text[p.pos:], "\n")
-	if strings.Contains(line, `\`) || hasYqWord(line) {
+	if strings.Contains(line, `\`) || hasYqWord(line) || len(p.strings) > 0 {
 		return unclear
 	}
 	p.apart = p.apart || strings.Contains(line, `"`)

@@ -24,24 +24,24 @@ var jqNames = set(`
 	rindex rint round rtrim rtrimstr scalars scalars_or_empty scalb scalbln scan
 	select setpath significand sin sinh skip sort sort_by split splits sqrt
 	startswith stderr strflocaltime strftime strings strptime sub tan tanh test
-	tgamma to_array to_entries toarray toboolean todate todateiso8601 tojson
+	tgamma to_entries toarray toboolean todate todateiso8601 tojson
 	tonumber tostream tostring transpose trim trimstr trunc truncate_stream type
 	unique unique_by until utf8bytelength values walk while with_entries y0 y1 yn
-	ltrimstr getpath_or_null tojson limit splits have_literal_numbers
 
-	alias all_c anchor any_c array_to_map collect column comments di
-	documentIndex document_index downcase fi fileIndex file_index file_name
-	filename filter footComment foot_comment format_datetime from_csv from_json
-	from_props from_tsv from_unix from_xml from_yaml headComment head_comment
-	ireduce is_key key kind line lineComment line_comment omit parent parents
-	pivot ref root shuffle sortKeys sort_keys style tag to_csv to_json to_number
-	to_props to_string to_tsv to_unix to_xml to_yaml tz upcase with with_dtf
-	fileName fromEntries toEntries withEntries groupBy sortBy uniqueBy
+	alias all_c anchor any_c array_to_map collect column comments del_paths
+	delPaths di document_index documentIndex downcase fi file_index file_name
+	fileIndex fileName filename filter foot_comment footComment format_datetime
+	from_csv from_json from_props from_tsv from_unix from_xml from_yaml fromEntries
+	groupBy head_comment headComment ireduce is_key key kind line line_comment
+	lineComment omit parent parents pivot ref root set_path setPath shuffle
+	sort_keys sortBy sortKeys split_doc splitDoc style tag to_csv to_json to_number
+	to_props to_string to_tsv to_unix to_xml to_yaml toEntries tz uniqueBy upcase
+	with with_dtf withEntries
 `)
 
 // jqFormats may stand behind an @.
 var jqFormats = set(`text json html uri urid csv csvd tsv tsvd sh base64 base64d
-	base32 base32d yaml yamld jsond props propsd xml xmld`)
+	base32 base32d base64url base64urld yaml yamld jsond props propsd xml xmld`)
 
 // jqRefused are names with a reason that says more.
 var jqRefused = map[string]string{

@@ -54,6 +54,7 @@ func (p *jqProgram) str() string {
 				return unclear
 			}
 			now.escape = now.escape || strings.IndexByte("bfnrt", p.text[p.pos+1]) < 0
+			p.apart = p.apart || p.text[p.pos+1] == '"' // old versions of yq end the string there
 			p.pos++
 		}
 		p.pos++

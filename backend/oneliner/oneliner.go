@@ -40,8 +40,7 @@ const (
 
 // legible refuses texts in which programs may see other characters than we do:
 // control characters (a carriage return is a line's end to one and a blank to
-// the next), what is not UTF-8, and a backslash that would be the second half
-// of a character where the locale is not UTF-8.
+// the next), and what is not UTF-8.
 func legible(text string) string {
 	if len(text) > maxText {
 		return long
@@ -51,69 +50,106 @@ func legible(text string) string {
 	}
 	for i := range len(text) {
 		c := text[i]
-		if c < ' ' && c != '\t' && c != '\n' || c == 0x7f || c == '\\' && i > 0 && text[i-1] >= utf8.RuneSelf {
+		if c < ' ' && c != '\t' && c != '\n' || c == 0x7f {
 			return unclear
 		}
 	}
 	return ""
 }
 
+// halved reports whether a backslash or a bracket may be the second half of a
+// character to awk and sed where the locale is not UTF-8, such as GBK or SJIS.
+func halved(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i-1] >= utf8.RuneSelf && '[' <= text[i] && text[i] <= ']' {
+			return true
+		}
+	}
+	return false
+}
+
 // regexEnd finds the character that ends a regular expression, which begins
-// at i. It fails where programs may see another end. Some take a bracket
-// expression as a whole, some end at any end character that has no backslash
-// before it; so brackets must be closed there, however they are read.
-func regexEnd(text string, i int, end byte) (int, bool) {
-	inside, outside := false, true // what the place may be: a bracket expression, or not
-	for i < len(text) {
+// at i. It fails where programs see different ends. bare says that there are
+// some that do not look at brackets.
+func regexEnd(text string, i int, end byte, bare bool) (int, bool) {
+	at := brackets{none: bare}.end(text, i, end)
+	for kind := range 8 {
+		b := brackets{first: kind&1 > 0, classes: kind&2 > 0, escapes: kind&4 > 0}
+		if b.end(text, i, end) != at {
+			return 0, false
+		}
+	}
+	return at, at >= 0
+}
+
+// brackets says how a program looks for the end of a bracket expression.
+type brackets struct {
+	none    bool // it does not: an end character in brackets is the end
+	first   bool // a ] that comes first is a character
+	classes bool // the ] of [:alpha:] is not the end
+	escapes bool // a ] behind a backslash is not the end
+}
+
+// end returns the place of the end character, or -1.
+func (b brackets) end(text string, i int, end byte) int {
+	for i >= 0 && i < len(text) {
 		switch c := text[i]; {
 		case c == '\n':
-			return 0, false
+			return -1
 		case c == '\\':
-			if i+1 == len(text) || text[i+1] == '\n' {
-				return 0, false
-			}
-			if inside && text[i+1] == ']' {
-				outside = true // to POSIX, a backslash in brackets is itself
-			}
-			if inside && text[i+1] == '[' && class(text[i+1:]) != 0 {
-				return 0, false
-			}
-			i += 2
-			continue
+			i = skipEscape(text, i)
 		case c == end:
-			return i, !inside
-		case c == ']' && inside:
-			inside, outside = false, true
-		case c == '[':
-			if n := class(text[i:]); inside && n != 0 {
-				if n < 0 || outside {
-					return 0, false
-				}
-				i += n
-				continue
-			}
-			inside = true
-			if !outside {
-				break
-			}
-			outside = false
-			if strings.HasPrefix(text[i+1:], "^") && end != '^' {
-				i++
-			}
-			if strings.HasPrefix(text[i+1:], "]") && end != ']' {
-				i++
-				outside = true // the first ] is a character to most, not to all
-			}
+			return i
+		case c == '[' && !b.none:
+			i = b.skip(text, i+1)
+		default:
+			i++
 		}
-		i++
 	}
-	return 0, false
+	return -1
+}
+
+// skip returns the place behind a bracket expression, or -1.
+func (b brackets) skip(text string, i int) int {
+	if b.first {
+		if strings.HasPrefix(text[i:], "^") {
+			i++
+		}
+		if strings.HasPrefix(text[i:], "]") {
+			i++
+		}
+	}
+	for i >= 0 && i < len(text) {
+		n := class(text[i:])
+		switch c := text[i]; {
+		case c == '\n' || n < 0:
+			return -1
+		case c == ']':
+			return i + 1
+		case c == '\\' && b.escapes:
+			i = skipEscape(text, i)
+		case b.classes:
+			i += max(n, 1)
+		default:
+			i++
+		}
+	}
+	return -1
+}
+
+// skipEscape returns the place behind a backslash and the next character, or
+// -1 where that is the end of the line.
+func skipEscape(text string, i int) int {
+	if i+1 == len(text) || text[i+1] == '\n' {
+		return -1
+	}
+	return i + 2
 }
 
 // class returns the length of a [:class:] that the text begins with, 0 when
 // it begins with no such thing, and -1 when it begins with something close.
 func class(text string) int {
-	if len(text) < 2 || strings.IndexByte(":.=", text[1]) < 0 {
+	if len(text) < 2 || text[0] != '[' || strings.IndexByte(":.=", text[1]) < 0 {
 		return 0
 	}
 	i := 2

@@ -1,6 +1,9 @@
 package oneliner
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Sed returns "" when a script of sed surely does nothing but read its input
 // and print, and else why not, as a clause that follows "the program of sed".
@@ -8,7 +11,10 @@ func Sed(script string) string {
 	if reason := legible(script); reason != "" {
 		return reason
 	}
-	s := sedScript{text: script}
+	if halved(script) {
+		return unclear
+	}
+	s := sedScript{text: script, ascii: strings.IndexFunc(script, func(r rune) bool { return r >= utf8.RuneSelf }) < 0}
 	for {
 		reason, more := s.command()
 		if reason != "" || !more {
@@ -22,6 +28,7 @@ func Sed(script string) string {
 // nothing.
 type sedScript struct {
 	text  string
+	ascii bool // all of it
 	pos   int
 	depth int // open braces
 	// labelled: a label stands in this line. To BSD sed it takes the rest of
@@ -120,11 +127,11 @@ func (s *sedScript) address(second bool) (found, ok bool) {
 		if c == '\\' {
 			c = s.peek()
 			s.pos++
-			if !delimits(c) {
+			if !s.delimits(c) {
 				return true, false
 			}
 		}
-		if !s.regex(c) {
+		if !s.regex(c, false) {
 			return true, false
 		}
 		for {
@@ -141,11 +148,15 @@ func (s *sedScript) address(second bool) (found, ok bool) {
 }
 
 // delimits reports whether a character may stand around the parts of s and y.
-func delimits(c byte) bool { return ' ' < c && c < 0x7f && c != '\\' && c != '[' }
+// Among others than ASCII, it must not be what may be the half of one.
+func (s *sedScript) delimits(c byte) bool {
+	return ' ' < c && c < 0x7f && c != '\\' && c != '[' && (s.ascii || !isDigit(c) && c < '@')
+}
 
-// regex moves behind the end of a regular expression.
-func (s *sedScript) regex(end byte) bool {
-	i, ok := regexEnd(s.text, s.pos, end)
+// regex moves behind the end of a regular expression, or of a part of y, in
+// which brackets are characters to most.
+func (s *sedScript) regex(end byte, y bool) bool {
+	i, ok := regexEnd(s.text, s.pos, end, y)
 	s.pos = i + 1
 	return ok
 }
@@ -184,7 +195,7 @@ func (s *sedScript) body(c byte) string {
 	case 'y':
 		c := s.peek()
 		s.pos++
-		if !delimits(c) || !s.regex(c) || !s.regex(c) {
+		if !s.delimits(c) || !s.regex(c, true) || !s.regex(c, true) {
 			return unclear
 		}
 		return s.end()
@@ -209,9 +220,11 @@ func (s *sedScript) end() string {
 	return unclear
 }
 
+// comment reads a comment. To busybox, one behind a label is a part of it, up
+// to a semicolon.
 func (s *sedScript) comment() string {
 	line, _, _ := strings.Cut(s.text[s.pos:], "\n")
-	if strings.HasSuffix(line, `\`) {
+	if strings.HasSuffix(line, `\`) || s.labelled {
 		return unclear
 	}
 	s.pos += len(line)
@@ -276,7 +289,7 @@ func (s *sedScript) lines() string {
 func (s *sedScript) substitute() string {
 	c := s.peek()
 	s.pos++
-	if !delimits(c) || !s.regex(c) || !s.replacement(c) {
+	if !s.delimits(c) || !s.regex(c, false) || !s.replacement(c) {
 		return unclear
 	}
 	for {
