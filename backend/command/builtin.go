@@ -19,6 +19,10 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 			return
 		}
 	}
+	if name == "printf" && len(seg.Argv) > 1 && (strings.Contains(seg.Argv[1], "%q") || strings.Contains(seg.Argv[1], "%(") || strings.Contains(seg.Argv[1], "%n")) {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "only the shell's own printf knows this format"))
+		return
+	}
 	if t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this %s does", name))
 		return

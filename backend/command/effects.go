@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/pathname"
 )
 
 // effects marks what the arguments of a resolved program would do, as far as
@@ -131,7 +132,7 @@ func (j *job) floor(name string, args []string, dir string) string {
 func patterns(seg *approval.Segment) (words []string) {
 	for _, word := range seg.Words {
 		if len(word) == 1 && word[0].Kind == approval.PartGlob {
-			words = append(words, unescape(word[0].Text))
+			words = append(words, pathname.Unescape(word[0].Text))
 		}
 	}
 	for _, o := range seg.Open {

@@ -14,6 +14,9 @@ import (
 // profiled judges the arguments of a program that has a profile. It returns
 // nil where there is none.
 func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
+	if len(names) == 2 && proxies[names[1]] {
+		names = names[:1]
+	}
 	p := profiles().programs[names[0]]
 	for _, name := range names {
 		if profiles().programs[name] != p {
@@ -24,15 +27,17 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 		return nil
 	}
 	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir}
-	if p.project && (seg.Dir == "" || !within(seg.Dir, j.plan.Cwd.Path) || ofGit(seg.Dir)) {
-		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
-	}
+	a.begin(p)
 	a.read(p, operands(seg))
-	if len(p.needs) > 0 && !a.got {
-		a.find(approval.ReasonWritesFile, "%s writes files without %s", p.name, p.needs[0])
+	if a.below && slices.ContainsFunc(patterns(seg), func(pattern string) bool { return path.Clean(pattern) == "*" }) {
+		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
 	}
 	return a
 }
+
+// proxies start the tool whose name they were called by, in the version that
+// the project names.
+var proxies = words("rustup volta-shim")
 
 // argument is one word of a program: the word itself, or what is known of it.
 type argument struct {
@@ -71,10 +76,13 @@ type arguments struct {
 	alone    bool     // one of those with which it only tells about itself
 	given    bool     // one of those that stand in for the first operand
 	dry      bool     // one of those with which operands have no effect
+	below    bool     // it names what is overwritten or deleted
 	commands []inner
 	start    string             // where it runs
 	reads    bool               // one of the options with which it writes no operand
 	written  []approval.Finding // what counts without such an option
+	gathers  bool               // one of those with which it writes nothing under its folders
+	leading  []approval.Finding // what counts without such an option
 	ends     []argument         // operands of which the last one is another thing
 	gone     []string           // what it deletes
 }
@@ -104,8 +112,8 @@ func (a *arguments) read(p *profile, args []argument) {
 		arg := word.text
 		args = args[1:]
 		switch {
-		case p.atfile && strings.HasPrefix(arg, "@"):
-			a.unknown(p, "the file of words %q", arg)
+		case p.apart && !p.mixed && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && p.subs[arg] == nil:
+			a.unknown(p, "the letters %s", arg)
 		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
 			p, a.places = p.subs[arg], 0
 		case word.maybeOption():
@@ -120,7 +128,7 @@ func (a *arguments) read(p *profile, args []argument) {
 					return
 				}
 			}
-			return
+			args = nil
 		case len(arg) > 2 && strings.HasPrefix(arg, "--"), p.single && len(arg) > 1 && arg[0] == '-':
 			args = a.long(p, word, args)
 		case len(arg) > 1 && arg[0] == '-':
@@ -135,6 +143,7 @@ func (a *arguments) read(p *profile, args []argument) {
 				return
 			}
 			p, a.places = sub, 0
+			a.begin(p)
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})
 			}
@@ -153,6 +162,13 @@ func (a *arguments) read(p *profile, args []argument) {
 	}
 }
 
+// begin looks at where a program or a subcommand starts what the project names.
+func (a *arguments) begin(p *profile) {
+	if p.project && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || ofGit(a.dir)) {
+		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
+	}
+}
+
 func (a *arguments) unknown(p *profile, format string, args ...any) {
 	a.find(approval.ReasonStartsProgram, "what "+format+" does with "+p.name+" is not known", args...)
 }
@@ -167,10 +183,11 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	}
 	o, ok := p.options[name]
 	switch {
-	case !ok && !p.single:
+	case !ok && !p.single && !p.apart && !p.exact:
 		name, o, ok = p.complete(name)
 	case !ok:
-		if o, ok = p.prefixed(word.text); ok {
+		if full, have, begins := p.prefixed(word.text); begins {
+			name, o, ok = full, have, true
 			value.text, given = word.text, true
 		}
 	}
@@ -191,7 +208,7 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.effect == effectRun && given:
 		a.unknown(p, "a value of the option %s", name)
 	case o.effect == effectRun:
-		return a.run(p, rest)
+		return a.run(p, name, rest)
 	case o.takes.next() && !given:
 		value, rest = rest[0], rest[1:]
 		fallthrough
@@ -230,13 +247,14 @@ func (p *profile) complete(prefix string) (name string, o option, ok bool) {
 }
 
 // prefixed finds the option whose name the profile writes with a * at its end.
-func (p *profile) prefixed(word string) (o option, ok bool) {
+// Of several the longest counts.
+func (p *profile) prefixed(word string) (name string, o option, ok bool) {
 	for full, have := range p.options {
-		if prefix, begins := strings.CutSuffix(full, "*"); begins && strings.HasPrefix(word, prefix) {
-			return have, true
+		if prefix, begins := strings.CutSuffix(full, "*"); begins && strings.HasPrefix(word, prefix) && len(full) > len(name) {
+			name, o, ok = full, have, true
 		}
 	}
-	return option{}, false
+	return name, o, ok
 }
 
 // short reads a bundle of one-letter options.
@@ -258,6 +276,9 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 		case o.takes == takesPair:
 			a.unknown(p, "the option %s", name)
 			return rest
+		case o.takes == takesNone && p.apart && len(arg) > 2:
+			a.unknown(p, "the letters %s", arg)
+			return rest
 		case o.takes == takesNone:
 			a.effect(p, o.effect, name, argument{})
 			continue
@@ -265,7 +286,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 			a.unknown(p, "a value of the option %s", name)
 			return rest
 		case o.effect == effectRun:
-			return a.run(p, rest)
+			return a.run(p, name, rest)
 		case o.takes.next() && !attached && !o.takes.from(rest):
 			a.unknown(p, "the option %s without its value", name)
 			return rest
@@ -344,7 +365,7 @@ func isName(name string) bool {
 
 // run reads the command behind -exec and its like, up to ; or +, and returns
 // what follows.
-func (a *arguments) run(p *profile, rest []argument) []argument {
+func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	end := slices.IndexFunc(rest, func(w argument) bool { return w.text == ";" || w.text == "+" })
 	if end < 0 && !p.single {
 		end = len(rest)
@@ -358,7 +379,11 @@ func (a *arguments) run(p *profile, rest []argument) []argument {
 		a.unknown(p, "a command that is the name of a file")
 		return nil
 	}
-	a.commands = append(a.commands, inner{words, "", true})
+	dir := "" // where the files are
+	if option == "-exec" || option == "-ok" {
+		dir = a.dir // find starts these in its own folder
+	}
+	a.commands = append(a.commands, inner{words, dir, true})
 	return rest[min(end+1, len(rest)):]
 }
 
@@ -368,12 +393,13 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	a.alone = a.alone || slices.Contains(p.alone, option)
 	a.given = a.given || slices.Contains(p.given, option)
 	a.reads = a.reads || slices.Contains(p.reads, option)
+	a.gathers = a.gathers || slices.Contains(p.gathers, option)
 	a.dry = a.dry || slices.Contains(p.dry, option)
 	value := word.text
 	switch {
 	case word.open != nil:
 		a.values = append(a.values, word.open.Maybe...)
-		if e == effectNone || e == effectPath {
+		if e == effectNone || e == effectPath || e == effectPlain && value != "" && strings.Trim(value[:1], "./") == "" {
 			return
 		}
 		if _, fixed := fixedEffects[e]; !fixed {
@@ -383,9 +409,15 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	case value != "":
 		a.values = append(a.values, value)
 	}
+	if p.atfile && strings.HasPrefix(value, "@") {
+		a.unknown(p, "the file of words %q", value)
+	}
 	who := p.name
 	if option != "it" {
 		who += " " + option
+	}
+	if matches(p.never[option], strings.ToLower(value)) {
+		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, who)
 	}
 	if fixed, ok := fixedEffects[e]; ok {
 		a.find(fixed.reason, "%s %s", who, fixed.what)
@@ -414,7 +446,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		}
 	case effectBody:
 		if strings.HasPrefix(value, "@") || strings.Contains(value, "=@") || strings.Contains(value, "=<") || strings.Contains(value, "%output") ||
-			option == "--data-urlencode" && strings.Contains(value, "@") ||
+			(option == "--data-urlencode" || option == "--url-query") && strings.Contains(value, "@") ||
 			(option == "-b" || option == "--cookie") && !strings.Contains(value, "=") {
 			a.find(approval.ReasonUploads, "%s may send a file, or write one", who)
 		}
@@ -435,6 +467,12 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 			a.find(reason, "%s is given %q, which may be more than it should", who, value)
 		}
 	case effectInside, effectFolder, effectScript, effectFile:
+		if e == effectFile && value == "/dev/null" {
+			return
+		}
+		if value == "" && p.options[option].takes == takesMaybe {
+			return // without its value
+		}
 		if !a.inside(value) {
 			a.find(approval.ReasonOutsideFolder, "%s names %q, which is not known to be in the working directory", who, value)
 		} else if a.inGit(value) {
@@ -446,7 +484,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		if e == effectFile && (strings.Contains(value, ":") || strings.Trim(value[:min(1, len(value))], "@+") == "") {
 			a.find(approval.ReasonStartsProgram, "%s is given %q, which may be no file", who, value)
 		}
-		if e == effectScript && (value == "-" || strings.Contains(value, ":") || !a.isFile(value) || p.only["it"] != nil && !p.allowed("it", path.Base(value))) {
+		if e == effectScript && (strings.Trim(value[:min(1, len(value))], "-+@") == "" || strings.Contains(value, ":") || !a.isFile(value) || p.only["it"] != nil && !matches(p.only["it"], path.Base(value))) {
 			a.find(approval.ReasonInlineCode, "%s runs %q, which is no file here", who, value)
 		}
 	case effectAwk, effectSed, effectJQ:
@@ -458,7 +496,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 			a.find(approval.ReasonInlineCode, "the program of %s in %q %s", who, value, why)
 		}
 	case effectOnly:
-		if !p.allowed(option, value) {
+		if !matches(p.only[option], value) {
 			a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, who)
 		}
 	case effectRepo:
@@ -469,17 +507,28 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		if strings.HasPrefix(value, "+") || strings.HasPrefix(value, ":") || strings.HasPrefix(value, "-") {
 			a.find(approval.ReasonDeletes, "%s deletes or overwrites with %q what others may have", who, value)
 		}
+	case effectContext:
+		file, err := a.look(join(a.dir, value))
+		if err != nil || file.Mode&modeType != modeFolder || strings.Contains(value, ":") || !a.inside(value) || a.inGit(value) {
+			a.find(approval.ReasonOutsideFolder, "%s is given %q, which is no folder of the working directory", who, value)
+		}
 	case effectBelow:
+		a.below = true
 		if strings.HasPrefix(value, ":") || strings.ContainsAny(value, `*?[\`) || !a.inside(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
 			a.find(approval.ReasonDeletes, "%s overwrites or deletes %q, which is not known to be one thing below the working directory", who, value)
 		}
-	case effectInto:
+	case effectInto, effectEach, effectCopy:
 		a.into(who, value)
+		if e == effectEach && path.Clean(join(a.start, value)) == a.plan.Cwd.Path {
+			a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s changes all of the working directory", who))
+		}
 	case effectUnder:
 		if !a.inside(value) || a.inGit(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
 			a.find(approval.ReasonOutsideFolder, "%s names %q, which is not known to be below the working directory", who, value)
 		}
-		a.dir = join(a.dir, value)
+		if a.dir = join(a.dir, value); !a.closed(a.dir) {
+			a.leading = append(a.leading, finding(approval.ReasonOutsideFolder, "%s may follow links that lead out of %q", who, value))
+		}
 	case effectSink:
 		if value != "-" && value != "/dev/null" {
 			a.find(approval.ReasonWritesFile, "%s writes a file", who)
@@ -494,7 +543,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		}
 	case effectDown:
 		a.gone = append(a.gone, path.Clean(join(a.dir, value)))
-		if !a.inside(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
+		if !a.inside(value) || a.inGit(value) || path.Clean(join(a.dir, value)) == a.plan.Cwd.Path {
 			a.find(approval.ReasonDeletes, "%s deletes %q, which is not known to be below the working directory", who, value)
 		}
 	case effectMoves:
@@ -525,6 +574,7 @@ var fixedEffects = map[effect]struct {
 	effectDeletes: {approval.ReasonDeletes, "deletes or overwrites what is there"},
 	effectUploads: {approval.ReasonUploads, "sends a file away"},
 	effectConfig:  {approval.ReasonChangesConfig, "changes settings that stay"},
+	effectSecrets: {approval.ReasonProtectedState, "shows what is secret"},
 	effectSystem:  {approval.ReasonChangesSystem, "changes the machine"},
 }
 
@@ -540,14 +590,15 @@ func (a *arguments) plain(e effect, value string) bool {
 	isName := func(s, more string) bool {
 		return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
 	}
-	here := (value == "." || strings.HasPrefix(value, "./")) && !strings.Contains(value, ":") && a.inside(value)
+	here := (value == "." || strings.HasPrefix(value, ".[") || strings.HasPrefix(value, "./")) && !strings.ContainsAny(value, ":@ ") && a.inside(value)
 	switch e {
 	case effectHere:
 		return here
 	case effectGoFile:
 		return here || strings.HasSuffix(value, ".go") && isName(value, "") && a.inside(value)
 	case effectSwitch:
-		name, to, set := strings.Cut(value, "=")
+		name, to, set := strings.Cut(strings.TrimPrefix(value, "-D"), "=")
+		name, _, _ = strings.Cut(name, ":") // cmake may give it a type
 		return isName(name, "") && (!set || switchValue.MatchString(to))
 	case effectTask:
 		return isName(strings.TrimPrefix(value, ":"), ":@")
@@ -568,7 +619,7 @@ func (a *arguments) plain(e effect, value string) bool {
 }
 
 // switchValue is a value that turns something on or off, or counts.
-var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|debug|release|relwithdebinfo|minsizerel|production|development|test))$`)
+var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
 
 // goFlags reports whether flags for go's compiler or linker only say what the
 // result holds. The linker takes the word behind -X whatever it is.
@@ -615,7 +666,7 @@ func usual(program, file string) bool {
 // inside reports whether a name surely leads into the working directory of
 // the request, by its text and by the links that are there now.
 func (a *arguments) inside(name string) bool {
-	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || upward(name) {
+	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "=") || upward(name) {
 		return false
 	}
 	root := a.plan.Cwd.Path
@@ -625,7 +676,7 @@ func (a *arguments) inside(name string) bool {
 		if err == nil {
 			return within(at, root) && within(file.Path, root)
 		}
-		if real == "/" || real == "." {
+		if real == "/" || real == "." || a.dangling(real) {
 			return false
 		}
 	}
@@ -651,12 +702,23 @@ func ofGit(at string) bool { return strings.Contains(strings.ToLower(at)+"/", "/
 // what the address names. The first letter is none that begins an option.
 var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
 
-// allowed reports whether a value is one of those that an option may have.
-func (p *profile) allowed(option, value string) bool {
-	return slices.ContainsFunc(p.only[option], func(pattern string) bool {
+// matches reports whether a value is like one of the patterns.
+func matches(patterns []string, value string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := path.Match(pattern, value)
 		return ok && err == nil
 	})
+}
+
+// dangling reports whether a name that leads nowhere is in its folder all the
+// same: a link, and what writes there makes the file it leads to.
+func (a *arguments) dangling(at string) bool {
+	folder, err := a.look(path.Dir(at))
+	if err != nil || !isDir(folder) {
+		return false // the folder is looked at next
+	}
+	names, err := a.World.List(folder.Path)
+	return err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, path.Base(at)) })
 }
 
 // programs are the readers of programs that stand in an argument.
@@ -690,7 +752,7 @@ func (a *arguments) isFile(name string) bool {
 // bundle reads the first word as tar's old options: letters, of which at most
 // one takes the next word.
 func (p *profile) bundle(args []argument) []argument {
-	if len(args) == 0 || args[0].open != nil || args[0].text == "" || args[0].text[0] == '-' {
+	if len(args) == 0 || strings.HasPrefix(args[0].text, "-") {
 		return args
 	}
 	flags, last := "-", ""
@@ -701,7 +763,7 @@ func (p *profile) bundle(args []argument) []argument {
 			last += letter
 		}
 	}
-	if len(last) > 1 {
+	if len(last) > 1 || args[0].open != nil {
 		last = "=" // no option: the values of two letters follow in a row
 	}
 	return append([]argument{{text: flags + last}}, args[1:]...)
@@ -709,8 +771,8 @@ func (p *profile) bundle(args []argument) []argument {
 
 // into checks a file that is written, unless an option says that it is read.
 func (a *arguments) into(who, value string) {
-	if strings.Contains(value, ":") {
-		a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another machine", who, value)
+	if strings.Contains(value, ":") || strings.HasPrefix(value, "@") {
+		a.find(approval.ReasonStartsProgram, "%s is given %q, which may name another machine, or more files", who, value)
 	}
 	switch value {
 	case "/dev/null", "/dev/stdout", "/dev/stderr":
@@ -729,9 +791,15 @@ func (a *arguments) finish(p *profile) {
 	if a.places < p.least && !a.alone {
 		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
 	}
+	if len(p.needs) > 0 && !a.got && !a.alone {
+		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.needs[0])
+	}
 	a.finishLast(p)
 	if !a.reads {
 		a.findings = append(a.findings, a.written...)
+	}
+	if !a.gathers {
+		a.findings = append(a.findings, a.leading...)
 	}
 	if a.emptied() {
 		a.find(approval.ReasonDeletes, "%s deletes all that is in the working directory", p.name)
@@ -755,7 +823,11 @@ func (a *arguments) finishLast(p *profile) {
 	root := err == nil || folder.Path == a.plan.Cwd.Path
 	for _, from := range a.ends[:n] {
 		name := path.Base(from.text)
-		switch held := strings.HasSuffix(from.text, "/") || name == "." || name == ".."; {
+		held := strings.HasSuffix(from.text, "/") || name == "." || name == ".."
+		if at := join(a.start, to.text); p.last == effectCopy && !(held && a.closed(at) || !held && a.closed(path.Join(at, name))) {
+			a.find(approval.ReasonOutsideFolder, "%s may follow links that lead out of %q", p.name, to.text)
+		}
+		switch {
 		case from.open != nil:
 		case held && root:
 			a.find(approval.ReasonWritesFile, "%s writes all that %q holds into the folder of a project", p.name, from.text)
@@ -764,6 +836,39 @@ func (a *arguments) finishLast(p *profile) {
 		}
 	}
 }
+
+// closed reports whether no link leads out of a folder, as far as it is there:
+// who copies a folder over another one writes through the links in that.
+func (a *arguments) closed(folder string) bool {
+	file, err := a.look(folder)
+	if err != nil || !isDir(file) {
+		return true // what is no folder was checked as a name
+	}
+	seen, folders := 0, []string{file.Path}
+	for len(folders) > 0 {
+		names, err := a.World.List(folders[0])
+		if seen += len(names); err != nil || seen > maxCopied {
+			return false
+		}
+		for _, name := range names {
+			at := path.Join(folders[0], name)
+			file, err := a.look(at)
+			switch {
+			case err != nil || !within(file.Path, a.plan.Cwd.Path) || ofGit(file.Path):
+				return false
+			case isDir(file) && file.Path == at:
+				folders = append(folders, at)
+			case isDir(file):
+				return false // a link to a folder, which may be above
+			}
+		}
+		folders = folders[1:]
+	}
+	return true
+}
+
+// maxCopied bounds how many names are looked at in a folder that is there.
+const maxCopied = 2000
 
 // emptied reports whether everything in the working directory is deleted that
 // a lone * stands for: that counts as the folder itself.
@@ -775,16 +880,16 @@ func (a *arguments) emptied() bool {
 	names, err := a.World.List(root)
 	left, folder := 0, false
 	for _, name := range names {
-		if strings.HasPrefix(name, ".") {
-			continue
-		}
 		at := path.Join(root, name)
-		if !slices.Contains(a.gone, at) {
-			return false
-		}
 		file, err := a.look(at)
-		folder = folder || err != nil || isDir(file)
-		left++
+		switch {
+		case strings.HasPrefix(name, "."), err != nil: // a pattern does not stand for these
+		case !slices.Contains(a.gone, at):
+			return false
+		default:
+			folder = folder || isDir(file)
+			left++
+		}
 	}
 	return err != nil || left > 1 || folder
 }
@@ -811,8 +916,8 @@ var (
 		upper using values version when where year month day`)
 	sqlChanges = words(`alter analyse attach begin call commit copy create deallocate declare delete detach do drop dumpfile
 		exec execute grant handler import infile insert install into kill listen load lock merge notify outfile prepare
-		procedure refresh reindex release rename replace reset returning revoke rollback savepoint set truncate update
-		upsert vacuum`)
+		pager procedure refresh reindex release rename replace reset returning revoke rollback savepoint set shell source system tee truncate
+		update upsert vacuum`)
 )
 
 // selects reports whether a statement of SQL surely changes nothing and calls
@@ -828,7 +933,7 @@ func selects(text string) bool {
 	if strings.Contains(text, "--") || strings.Contains(text, "/*") || strings.Contains(text, "#") {
 		return false
 	}
-	callable := true // what stands before an open parenthesis
+	callable, dot := true, false // what stands before an open parenthesis
 	for begins := true; text != ""; begins = false {
 		if text[0] == '(' {
 			if !callable {
@@ -849,7 +954,8 @@ func selects(text string) bool {
 		case begins && name == "pragma":
 			return true
 		default:
-			callable = sqlCalls[name] || strings.ContainsAny(word[:1], ",=<>!%+:|*/-")
+			callable = sqlCalls[name] && !dot || strings.ContainsAny(word[:1], ",=<>!%+:|*/-")
+			dot = word == "."
 		}
 	}
 	return true

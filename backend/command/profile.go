@@ -47,11 +47,15 @@ const (
 	effectBelow   effect = "below"   // names what is deleted or overwritten, as git reads paths: no pattern
 	effectRepo    effect = "repo"    // is a repository: a plain name, or an address that is fetched over the network
 	effectRef     effect = "ref"     // is what is pushed where, and neither forced nor deleted
+	effectContext effect = "context" // is a folder of the working directory that is there, and no address
+	effectSecrets effect = "secrets" // shows what is secret
 	effectVar     effect = "var"     // is a variable that is taken away
 	effectCommand effect = "command" // begins a command, which is all the rest
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
 	effectInto    effect = "into"    // names what it writes, in the working directory; with an option of "reads", what it reads
+	effectEach    effect = "each"    // as into, and not the working directory itself
+	effectCopy    effect = "copy"    // as into, and no link leads out of a folder that is there
 	effectUnder   effect = "under"   // names a folder strictly below the working directory; words after it are names below it
 	effectSink    effect = "sink"    // is a file that it writes; - and /dev/null are none
 	effectPlain   effect = "plain"   // is a file that it reads: no address, no @file and no +command
@@ -60,9 +64,9 @@ const (
 	effectSed     effect = "sed"     // is a program of sed
 	effectAwkFile effect = "awkfile" // is a file with one
 	effectSedFile effect = "sedfile"
-	effectWord    effect = "word"  // is a word of letters, digits and _ = + -
-	effectFile    effect = "file"  // is as inside, and no address, no @file and no +name
-	effectUsual   effect = "usual" // is a file of the working directory, named as its settings usually are
+	effectWord    effect = "word"    // is a word of letters, digits and _ = + -
+	effectFile    effect = "file"    // is as inside, and no address, no @file and no +name
+	effectUsual   effect = "usual"   // is a file of the working directory, named as its settings usually are
 	effectHere    effect = "here"    // is the working directory or begins with ./, and no address
 	effectGoFile  effect = "gofile"  // the same, or a file of Go
 	effectSwitch  effect = "switch"  // is as name, or NAME=VALUE with a number, or a word as ON, true or Release
@@ -109,9 +113,12 @@ type profile struct {
 	least    int      // with fewer operands it reads a program from its input
 	last     effect   // what the last operand is besides
 	reads    []string // with one of these it writes none of its operands
+	gathers  []string // with one of these it writes nothing under its folders
+	exact    bool     // its long options are not abbreviated
 	mixed    bool     // with single: other words that begin with one dash are letters
 	assigns  bool     // NAME=VALUE may stand before the command
 	atfile   bool     // a word that begins with @ is a file with more words
+	apart    bool     // letters stand alone, their values too, and long names are whole
 	always   effect
 	bare     effect   // without an operand
 	needs    []string // without one of these options it writes
@@ -121,7 +128,8 @@ type profile struct {
 	subs     map[string]*profile
 	after    *profile // reads what follows --
 
-	only map[string][]string // what the values of an option may be
+	only  map[string][]string // what the values of an option may be
+	never map[string][]string // what no value of an option may be
 }
 
 // example is a command that must pass, or ask for a reason.
@@ -199,12 +207,13 @@ func (r *profileReader) read(line string) error {
 		return r.startSub(fields)
 	case "pass", "ask":
 		return r.example(word, rest)
-	case "number", "single", "plus", "project", "nostop", "mixed", "assigns", "atfile":
+	case "number", "single", "plus", "project", "nostop", "mixed", "assigns", "atfile", "apart", "exact":
 		for _, p := range r.now {
 			p.number, p.single = p.number || word == "number", p.single || word == "single"
 			p.plus, p.project = p.plus || word == "plus", p.project || word == "project"
-			p.atfile = p.atfile || word == "atfile"
+			p.atfile, p.apart = p.atfile || word == "atfile", p.apart || word == "apart"
 			p.nostop, p.mixed, p.assigns = p.nostop || word == "nostop", p.mixed || word == "mixed", p.assigns || word == "assigns"
+			p.exact = p.exact || word == "exact"
 		}
 		return nil
 	case "operands":
@@ -221,8 +230,10 @@ func (r *profileReader) read(line string) error {
 		return nil
 	case "only":
 		return r.only(fields)
-	case "old", "least", "last", "reads":
+	case "old", "least", "last", "reads", "gathers":
 		return r.ends(word, fields)
+	case "never":
+		return r.never(fields)
 	case "given":
 		for _, p := range r.now {
 			p.given = fields
@@ -280,6 +291,7 @@ func (r *profileReader) startSub(names []string) error {
 			}
 			if at.subs[word] == nil {
 				at.subs[word] = newProfile(at.name + " " + word)
+				at.subs[word].exact = r.program.exact
 			}
 			at = at.subs[word]
 		}
@@ -329,15 +341,37 @@ func (r *profileReader) options(word string, names []string) error {
 	return nil
 }
 
+// never reads an option that is listed elsewhere, or "it" for the operands,
+// and what its values may not be, in any case of letters.
+func (r *profileReader) never(words []string) error {
+	if len(words) < 2 {
+		return fmt.Errorf("never needs an option and what its values may not be")
+	}
+	for _, p := range r.now {
+		if p.never == nil {
+			p.never = map[string][]string{}
+		}
+		p.never[words[0]] = append(p.never[words[0]], words[1:]...)
+	}
+	return patterned(words[1:])
+}
+
+func patterned(words []string) error {
+	for _, pattern := range words {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("%q is no pattern", pattern)
+		}
+	}
+	return nil
+}
+
 // only reads an option, or "it" for the operands, and what its values may be.
 func (r *profileReader) only(words []string) error {
 	if len(words) < 2 {
 		return fmt.Errorf("only needs an option and what its values may be")
 	}
-	for _, pattern := range words[1:] {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("%q is no pattern", pattern)
-		}
+	if err := patterned(words[1:]); err != nil {
+		return err
 	}
 	more := false // a second line for the same option
 	for _, p := range r.now {
@@ -373,7 +407,7 @@ func (r *profileReader) operands(words []string) error {
 
 // ends reads what is weighed when all words of a command are known.
 func (r *profileReader) ends(word string, fields []string) error {
-	if len(fields) != 1 && word != "reads" && word != "old" {
+	if len(fields) != 1 && (word == "least" || word == "last") {
 		return fmt.Errorf("%s needs one word", word)
 	}
 	for _, p := range r.now {
@@ -382,6 +416,8 @@ func (r *profileReader) ends(word string, fields []string) error {
 			p.old = true
 		case "reads":
 			p.reads = fields
+		case "gathers":
+			p.gathers = fields
 		case "last":
 			p.last = effect(fields[0])
 		case "least":
@@ -430,8 +466,8 @@ func (r *profileReader) example(word, rest string) error {
 func known(e effect) error {
 	switch e {
 	case effectNone, effectStarts, effectCode, effectWrites, effectUploads, effectConfig, effectSystem, effectInside, effectFolder, effectName,
-		effectLocal, effectPath, effectJQ, effectBody, effectURL, effectDeletes, effectDown, effectScript, effectMoves, effectMark, effectVar, effectOnly, effectBelow, effectRepo, effectRef, effectCommand, effectFed,
-		effectRun, effectAwk, effectSed, effectAwkFile, effectSedFile, effectInto, effectUnder, effectSink, effectPlain, effectSelect, effectWord, effectFile, effectUsual,
+		effectLocal, effectPath, effectJQ, effectBody, effectURL, effectDeletes, effectDown, effectScript, effectMoves, effectMark, effectVar, effectContext, effectSecrets, effectOnly, effectBelow, effectRepo, effectRef, effectCommand, effectFed,
+		effectRun, effectAwk, effectSed, effectAwkFile, effectSedFile, effectInto, effectEach, effectCopy, effectUnder, effectSink, effectPlain, effectSelect, effectWord, effectFile, effectUsual,
 		effectHere, effectGoFile, effectSwitch, effectTask, effectGoal, effectPackage, effectOut, effectGoFlags:
 		return nil
 	}

@@ -137,6 +137,9 @@ func (t *textJob) fed(seg *approval.Segment, r *syntax.Redirect) ([]approval.Red
 	}
 	text := b.String()
 	if r.Op == syntax.DashHdoc {
+		if strings.Contains(text, "\\\n\t") {
+			return nil, asks // shells do not agree whether a joined line loses its tabs
+		}
 		lines := strings.SplitAfter(text, "\n")
 		for i, line := range lines {
 			lines[i] = strings.TrimLeft(line, "\t")

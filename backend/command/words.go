@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/envnames"
+	"github.com/countersign-app/countersign/backend/pathname"
 )
 
 // value is what a written word becomes, as far as the text tells.
@@ -45,13 +47,17 @@ func (t *textJob) word(word *syntax.Word, dir string) (value, bool) {
 			return value{}, false
 		}
 		v.expands = v.expands || expands
+		if len(parts) == 0 {
+			continue // nothing stands between two commas, not even quotes
+		}
 		v.words = append(v.words, parts)
 		switch {
-		case len(parts) == 0:
-			v.final = append(v.final, "")
 		case len(parts) == 1 && parts[0].Kind == approval.PartText:
 			v.final = append(v.final, parts[0].Text)
 		case len(parts) == 1 && parts[0].Kind == approval.PartGlob:
+			if !pathname.Portable(parts[0].Text) && t.grammar != bash {
+				return value{}, false
+			}
 			names, ok := t.names(parts[0].Text, dir)
 			if !ok {
 				return value{}, false
@@ -103,17 +109,39 @@ func (t *textJob) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 		return nil, false
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
-	if !syntax.SplitBraces(split) {
-		return []*syntax.Word{word}, true
-	}
-	if t.grammar != bash {
+	found := syntax.SplitBraces(split)
+	if t.grammar != bash && found || oddBraces.MatchString(loose(split)) {
 		return nil, false
+	}
+	if !found {
+		return []*syntax.Word{word}, true
 	}
 	if braced(split) > maxBraces {
 		t.complex("braces stand for more than %d words", maxBraces)
 		return nil, false
 	}
 	return expand.Braces(split), true
+}
+
+// oddBraces are left over where bash may still find some: it reads {a},b} as
+// the words a} and b.
+var oddBraces = regexp.MustCompile(`\{.*,.*\}`)
+
+// loose returns the unquoted text of a word that is in no braces, and a brace
+// in the place of each.
+func loose(word *syntax.Word) string {
+	var b strings.Builder
+	for _, part := range word.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(part.Value)
+		case *syntax.BraceExp:
+			for _, elem := range part.Elems {
+				b.WriteString(loose(elem) + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // braced counts the words that braces stand for, up to a little over the cap.
@@ -174,10 +202,7 @@ type static struct {
 func (s *static) plain(c byte) {
 	s.has = true
 	s.text.WriteByte(c)
-	if strings.IndexByte(`*?[]\-!^`, c) >= 0 {
-		s.pattern.WriteByte('\\')
-	}
-	s.pattern.WriteByte(c)
+	s.pattern.WriteString(pathname.Escape(string([]byte{c})))
 }
 
 func (s *static) all(text string) {

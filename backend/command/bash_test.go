@@ -1,0 +1,180 @@
+package command_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// pieces are what random words are made of: everything that shells read in a
+// word of their own way.
+var pieces = []string{
+	"a", "b", "ab", "-", "x y", "1", "3", "é",
+	"*", "?", "[ab]", "[!a]", "[^a]", "[a-c]", "[]a]", "[[:alpha:]]", "[", "]", "**", ".*", "/", "./", "../", "sub/",
+	"{a,b}", "{1..3}", "{a..c}", "{,a}", "{a}", "{", "}", ",", "..", "{1..3..2}", "{03..1}", "{a,{b,c}}",
+	`\*`, `\a`, `\\`, `\{`, `\"`, `\ `, `\[`,
+	"'*'", "'a b'", "''", `"a b"`, `"*"`, `"\a"`, `"\\"`, `"\""`, `"a'b"`, `""`, `'"'`, `"{a,b}"`, `"!"`,
+	`$'a\tb'`, `$'\x41\101\u00e9'`, `$'\''`, `$'*'`, `$"a b"`,
+	"~", "~/", "~+", "=", ":", "a=", "#", "!", "^", "%", "+", "@", "%s",
+}
+
+// braces are pieces of which every second text is made: bash has an own way
+// with them.
+var braces = []string{"{", "}", ",", "..", "a", "b", "1", "3", "{}", "{a,b}", "{1..3}", "''", "'{'", `\{`, `\,`, "-", "@", "*"}
+
+// TestWordsAsBash compares what words become with what the real shells make of
+// them: whoever reads a word in another way than the shell judges another
+// command than the one that was written.
+func TestWordsAsBash(t *testing.T) {
+	for _, shell := range []string{"bash", "dash"} {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Skip("skipped: ", err)
+			}
+			asShell(t, shell)
+		})
+	}
+}
+
+func asShell(t *testing.T, shell string) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "p")
+	names := []string{"a", "b", "ab", "c", ".hidden", "x y", "-rf", "sub/a", "sub/.b", "A", "[", "{a,b}", "a*"}
+	if shell == "bash" {
+		names = append(names, "é") // to dash, these are two characters
+	}
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a.SetPath([]string{"/usr/bin", "/bin"})
+
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var texts []string
+	var ours [][]string
+	for i := range 20_000 {
+		pieces := pieces
+		if i%2 == 0 {
+			pieces = braces
+		}
+		var b strings.Builder
+		b.WriteString("ls z")
+		for range 1 + random.IntN(3) {
+			b.WriteByte(' ')
+			for range 1 + random.IntN(4) {
+				b.WriteString(pieces[random.IntN(len(pieces))])
+			}
+		}
+		plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", b.String()}, Cwd: dir, Who: approval.Ours})
+		if plan.Root == nil || plan.Root.Op != approval.OpRun || len(plan.Segments[0].Open) > 0 {
+			continue // asks
+		}
+		texts, ours = append(texts, b.String()), append(ours, plan.Segments[0].Argv[1:])
+	}
+	if len(texts) < 2000 {
+		t.Fatalf("only %d of the texts are understood", len(texts))
+	}
+	theirs := answers(t, shell, home, dir, `ls() { for w in "$@"; do printf '%s\0' "$w"; done; printf '\1\0'; }`, texts)
+	wrong := 0
+	for i, text := range texts {
+		words := strings.Split(strings.TrimSuffix(theirs[i], "\x00"), "\x00")
+		if !slices.Equal(words, ours[i]) {
+			if wrong++; wrong <= 20 {
+				t.Errorf("%s\n  to us  %q\n  to %s %q", text, ours[i], shell, words)
+			}
+		}
+	}
+	t.Logf("%d texts, %d of them read in another way", len(texts), wrong)
+}
+
+// answers runs texts in a shell, of which each prints an answer that ends in
+// \x01 and NUL.
+func answers(t *testing.T, shell, home, dir, before string, texts []string) []string {
+	cmd := exec.Command(shell)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(before+"\n"+strings.Join(texts, "\n")+"\n")
+	cmd.Env = []string{"HOME=" + home, "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %.200s", err, out)
+	}
+	list := strings.Split(strings.TrimSuffix(string(out), "\x01\x00"), "\x01\x00")
+	if len(list) != len(texts) {
+		t.Fatalf("%d answers to %d texts", len(list), len(texts))
+	}
+	return list
+}
+
+// TestFedTextsAsBash compares what here-documents and here-strings feed to a
+// command.
+func TestFedTextsAsBash(t *testing.T) {
+	for _, shell := range []string{"bash", "dash"} {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Skip("skipped: ", err)
+			}
+			fedAsShell(t, shell)
+		})
+	}
+}
+
+func fedAsShell(t *testing.T, shell string) {
+	home := t.TempDir()
+	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a.SetPath([]string{"/usr/bin", "/bin"})
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	pick := func(list ...string) string { return list[random.IntN(len(list))] }
+	letter := "é"
+	if shell == "dash" {
+		letter = "e" // dash loses the first byte of others in some places
+	}
+	body := func() (text string) {
+		for range random.IntN(12) {
+			text += pick("a", " ", "\t", "\n", "\n\t", "\\", "\\\\", "\\\n", `\$`, "\\`", `"`, "'", `\"`, "E", "*", "{a,b}", "~", "#", letter, ";")
+		}
+		return text + "\n"
+	}
+	var texts, ours []string
+	for range 1_500 {
+		text := ""
+		if random.IntN(4) > 0 {
+			text = "cat " + pick("<<", "<<-", "0<<") + pick("E", "E", "'E'", `"E"`, `\E`) + "\n" + body() + "E"
+		} else {
+			text = "cat <<<" + pick(pieces...) + pick(pieces...) + pick(pieces...)
+		}
+		plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", text}, Cwd: home, Who: approval.Ours})
+		if plan.Root == nil || plan.Root.Op != approval.OpRun {
+			continue // asks
+		}
+		fed := plan.Segments[0].Redirects
+		texts, ours = append(texts, text), append(ours, fed[len(fed)-1].Text)
+	}
+	if len(texts) < 400 {
+		t.Fatalf("only %d of the texts are understood", len(texts))
+	}
+	wrong := 0
+	for i, theirs := range answers(t, shell, home, home, `cat() { /bin/cat; printf '\1\0'; }`, texts) {
+		if theirs != ours[i] {
+			if wrong++; wrong <= 20 {
+				t.Errorf("%s\n  to us  %q\n  to %s %q", texts[i], ours[i], shell, theirs)
+			}
+		}
+	}
+	t.Logf("%d texts, %d of them read in another way", len(texts), wrong)
+}

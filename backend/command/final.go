@@ -1,0 +1,43 @@
+package command
+
+import (
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Final makes the plan of one command of a text when its words have become
+// final: in dir, which is cwd of the request or where a cd has led. Its first
+// segment is the command itself, resolved anew.
+func (a *Analyzer) Final(plan *approval.Plan, argv []string, dir string) approval.Plan {
+	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort()}
+	j.plan.Cwd, j.plan.Shell, j.plan.Text = plan.Cwd, plan.Shell, Quote(argv)
+	if j.plan.Shell == "" {
+		j.plan.Shell = "bash"
+	}
+	t := &textJob{job: j, text: j.plan.Text, grammar: textShells[j.plan.Shell], ring2: true}
+	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir}
+	t.shellWord(&seg)
+	j.plan.Segments = append(j.plan.Segments, seg)
+	if len(seg.Findings) == 0 && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
+		j.plan.Root = &approval.Node{Op: approval.OpRun}
+	}
+	j.nested(0)
+	j.cap()
+	return j.plan
+}
+
+// Find returns what a command word would start, as command -v says it: the
+// word itself for a builtin, the path of a program, or "".
+func (a *Analyzer) Find(word, dir string) string {
+	if ownBuiltins[word] || startedBuiltins[word] || otherBuiltins[word] {
+		return word
+	}
+	j := &job{Analyzer: a, effort: newEffort()}
+	res, _ := j.find(word, dir)
+	switch {
+	case res == nil:
+		return ""
+	case res.Bare:
+		return res.Path
+	}
+	return word
+}
