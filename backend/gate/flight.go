@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -29,6 +30,7 @@ type flight struct {
 	answer     approval.Answer
 	byPerson   bool                // a person's yes, not policy, lets it run
 	usable     []approval.Decision // what the caller can use; nil for all
+	paying     sync.Mutex          // held while entries are judged and paid for in a run
 	paid       []string            // ids of the counted entries that were used for it
 	row        history.Row
 	programs   *programs // the rows of what was started

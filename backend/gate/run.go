@@ -28,9 +28,9 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	}
 	job := f.job()
 	var started atomic.Bool
-	job.Started = func(seg int, p runner.Process) {
+	job.Started = func(seg int, s *approval.Segment, p runner.Process) {
 		started.Store(true)
-		f.programs.started(seg, p)
+		f.programs.started(seg, s, p)
 	}
 	result := f.Runner.Run(ctx, job)
 	switch {
@@ -67,8 +67,33 @@ func (f *flight) job() runner.Job {
 		ID: f.req.ID, Plan: &f.plan, Mode: mode,
 		Env:     f.machine.Env.With(f.req.Env, f.req.ID, f.plan.Cwd.Path),
 		Timeout: f.req.Timeout, Background: f.req.Background,
-		Check: f.check, Ended: f.programs.ended,
+		Check: f.check, Final: f.final, Find: f.machine.Analyzer.Find, Ended: f.programs.ended,
 	}
+}
+
+// final judges a command of a text whose words only the run could tell. It
+// passes as everything else does, or ends the run.
+func (f *flight) final(_ int, argv []string, dir string) (*approval.Segment, error) {
+	again := flight{Gate: f.Gate, req: f.req, machine: f.machine}
+	again.plan = f.machine.Analyzer.Final(&f.plan, argv, dir)
+	f.paying.Lock()
+	defer f.paying.Unlock()
+	again.paid = f.paid
+	again.evaluate(false)
+	d := again.grants()
+	f.paid = again.paid
+	switch again.judgement.Verdict {
+	case approval.VerdictAllow:
+	case approval.VerdictAsk:
+		d = deny(again.judgement.Reason, "what this became needs a person's yes, and nobody is asked in the middle of a run: "+again.judgement.Sentence)
+	default:
+		d = again.denied()
+	}
+	if d != nil {
+		d.Segment = again.plan.Text
+		return nil, &runner.Denied{Denial: *d}
+	}
+	return &again.plan.Segments[0], nil
 }
 
 // check is the judge right before a start: if the policy changed since the
@@ -108,38 +133,46 @@ func (f *flight) used() {
 // pipeline report at the same time.
 type programs struct {
 	*flight
-	mu   sync.Mutex
-	rows map[int]history.Row // by segment
+	mu    sync.Mutex
+	count int                 // of all that were started
+	rows  map[int]history.Row // of those that run, by process
 }
 
-func (p *programs) started(seg int, proc runner.Process) {
-	row := p.programRow(seg)
+func (p *programs) started(_ int, s *approval.Segment, proc runner.Process) {
+	p.mu.Lock()
+	p.count++
+	n := p.count
+	p.mu.Unlock()
+	row := p.programRow(n, s)
 	row.State, row.Started = history.Running, p.Now()
 	row.PGID, row.PStarted = proc.PGID, proc.Started
-	p.put(seg, row)
+	p.mu.Lock()
+	p.rows[proc.PID] = row
+	p.mu.Unlock()
+	p.put(row)
 }
 
-func (p *programs) ended(seg int, status runner.Status) {
+func (p *programs) ended(_ int, proc runner.Process, status runner.Status) {
 	p.mu.Lock()
-	row := p.rows[seg]
+	row := p.rows[proc.PID]
+	delete(p.rows, proc.PID)
 	p.mu.Unlock()
 	row.State, row.Ended, row.Signal = history.Done, p.Now(), status.Signal
 	if status.Signal == "" {
 		row.ExitCode = &status.Code
 	}
-	p.put(seg, row)
+	p.put(row)
 }
 
-// programRow returns the row of one segment's program.
-func (p *programs) programRow(seg int) history.Row {
-	argv, dir := p.plan.Argv, p.plan.Cwd.Path
-	res := p.plan.Outer
-	if seg != runner.Outer {
-		s := p.plan.Segments[seg]
+// programRow returns the row of the nth program that was started: of a
+// segment, or of what was asked for if there is none.
+func (p *programs) programRow(n int, s *approval.Segment) history.Row {
+	argv, dir, res := p.plan.Argv, p.plan.Cwd.Path, p.plan.Outer
+	if s != nil {
 		argv, dir, res = s.Argv, s.Dir, s.Program
 	}
 	row := history.Row{
-		ID: fmt.Sprintf("%s/%d", p.req.ID, seg+1), Parent: p.req.ID, Seq: seg + 1,
+		ID: fmt.Sprintf("%s/%d", p.req.ID, n), Parent: p.req.ID, Seq: n,
 		AgentID: p.req.AgentID, SessionKey: p.req.SessionKey, Cwd: dir,
 		Command: redactedArgv(argv), Arrived: p.req.Arrived,
 	}
@@ -151,10 +184,7 @@ func (p *programs) programRow(seg int) history.Row {
 
 // put records what has happened already: an error is for the log, because
 // the request's own row was taken before anything started.
-func (p *programs) put(seg int, row history.Row) {
-	p.mu.Lock()
-	p.rows[seg] = row
-	p.mu.Unlock()
+func (p *programs) put(row history.Row) {
 	if err := p.History.Put(row); err != nil {
 		p.Log.Error("cannot record a program of a run", "run", p.req.ID, "error", err)
 	}

@@ -19,8 +19,7 @@ import (
 func isBuiltin(s *approval.Segment) bool { return s.Builtin != "" && s.Program == nil }
 
 // builtin does what a shell would do itself.
-func (sh *shell) builtin(seg int, io stdio) ending {
-	s := &sh.job.Plan.Segments[seg]
+func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 	args := s.Argv[1:]
 	switch s.Builtin {
 	case ":", "true":
@@ -35,6 +34,10 @@ func (sh *shell) builtin(seg int, io stdio) ending {
 		return sh.exit(args, io[2])
 	case "cd":
 		return sh.cd(args, io[2])
+	case "set":
+		return sh.options(args)
+	case "command":
+		return sh.find(args[1:], io[1])
 	}
 	sh.deny(seg, denied(approval.ReasonTooComplex, "%q cannot be done without a shell", s.Builtin))
 	return ending{}
@@ -92,6 +95,36 @@ func (sh *shell) cd(args []string, stderr int) ending {
 	sh.setenv("PWD", dir.path)
 	sh.dir, sh.own = dir, true
 	return ending{}
+}
+
+// options does what set -e and its like do; what it does not know was not
+// judged to pass.
+func (sh *shell) options(args []string) ending {
+	for i := 0; i < len(args); i++ {
+		for _, letter := range strings.TrimPrefix(args[i], "-") {
+			if letter == 'o' && i+1 < len(args) {
+				i++
+				sh.option(args[i])
+				break
+			}
+			sh.option(string(letter))
+		}
+	}
+	return ending{}
+}
+
+// find does what command -v does: it says what the names would start.
+func (sh *shell) find(names []string, stdout int) ending {
+	status := ending{code: 1}
+	for _, name := range names {
+		if sh.job.Find == nil {
+			continue
+		}
+		if at := sh.job.Find(name, sh.dir.path); at != "" {
+			status = write(stdout, at+"\n")
+		}
+	}
+	return status
 }
 
 func (sh *shell) getenv(name string) string {

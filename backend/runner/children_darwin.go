@@ -30,9 +30,9 @@ func (*children) quiet(*process) bool { return false }
 // await waits until a program of ours has ended, and leaves it in the
 // kernel's table. waitid alone would return for stopped programs too on this
 // platform, so a kernel queue tells when it is time to ask.
-func await(pid int) (ending, error) {
+func await(pid int) (ending, usage, error) {
 	if err := awaitExit(pid); err != nil {
-		return ending{}, err
+		return ending{}, usage{}, err
 	}
 	for {
 		var c child
@@ -41,14 +41,18 @@ func await(pid int) (ending, error) {
 		switch {
 		case errno == unix.EINTR:
 		case errno != 0:
-			return ending{}, errno
+			return ending{}, usage{}, errno
 		case c.code == exited:
-			return ending{code: int(c.status)}, nil
+			return ending{code: int(c.status)}, usage{}, nil
 		default:
-			return ending{signal: unix.Signal(c.status)}, nil
+			return ending{signal: unix.Signal(c.status)}, usage{}, nil
 		}
 	}
 }
+
+// tellsUsage is false: the kernel says what a program used only to who reaps
+// it, and ours stay unreaped for a while.
+const tellsUsage = false
 
 func awaitExit(pid int) error {
 	queue, err := unix.Kqueue()

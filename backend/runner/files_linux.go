@@ -77,6 +77,13 @@ func (i *image) close() { unix.Close(i.fd) }
 
 func byFD(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
+// openExactly opens a file for reading. No link on the way is followed.
+func openExactly(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+}
+
 // folder is a working directory, held open so that no other one can take
 // its place.
 type folder struct {

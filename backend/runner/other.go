@@ -14,6 +14,9 @@ var errPlatform = errors.New("cannot run commands on this platform: processes ca
 // Runner runs nothing on this platform.
 type Runner struct{}
 
+// Able is false on this platform.
+func Able(*approval.Plan) bool { return false }
+
 // New fails on this platform.
 func New(Options) (*Runner, error) { return nil, errPlatform }
 

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// Limits of a plan. All of them can be told before it starts, because a plan
-// has no loops.
+// Limits of a plan (plan-runner.md). The steps of loops are counted as they
+// run, all others before anything starts.
 const (
 	maxSteps   = 20_000
 	maxNesting = 64
@@ -26,14 +27,11 @@ type measure struct{ steps, atOnce int }
 // check refuses a plan that is too large or means nothing.
 func check(plan *approval.Plan) error {
 	m, err := measureNode(plan, plan.Root, 1)
-	if err != nil {
-		return err
-	}
-	if m.steps > maxSteps || m.atOnce > maxAtOnce {
-		return denied(approval.ReasonTooComplex,
+	if err == nil && (m.steps > maxSteps || m.atOnce > maxAtOnce) {
+		err = denied(approval.ReasonTooComplex,
 			"this is more than %d steps, or more than %d programs at once", maxSteps, maxAtOnce)
 	}
-	return nil
+	return err
 }
 
 func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, error) {
@@ -43,43 +41,82 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 	if !wellFormed(plan, n) {
 		return measure{}, errors.New("internal error: this plan means nothing")
 	}
-	m := measure{steps: 1}
+	m, parts := measure{steps: 1}, substitutions(plan, n)
 	if n.Op == approval.OpRun {
 		m.atOnce = 1
 	}
 	for i := range n.Kids {
-		kid, err := measureNode(plan, &n.Kids[i], depth+1)
+		parts = append(parts, &n.Kids[i])
+	}
+	for _, part := range parts {
+		of, err := measureNode(plan, part, depth+1)
 		if err != nil {
 			return measure{}, err
 		}
-		m.steps += kid.steps
+		m.steps += of.steps
 		if n.Op == approval.OpPipe {
-			m.atOnce += kid.atOnce
+			m.atOnce += of.atOnce
 		} else {
-			m.atOnce = max(m.atOnce, kid.atOnce)
+			m.atOnce = max(m.atOnce, of.atOnce)
 		}
 	}
 	return m, nil
 }
 
+// substitutions returns what the words of a node run.
+func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node) {
+	words := slices.Clone(n.Words)
+	for _, a := range n.Assigns {
+		words = append(words, a.Value)
+	}
+	if n.Op == approval.OpRun {
+		words = append(words, plan.Segments[n.Seg].Words...)
+	}
+	for _, word := range words {
+		for _, part := range word {
+			if part.Run != nil {
+				list = append(list, part.Run)
+			}
+		}
+	}
+	return list
+}
+
 func wellFormed(plan *approval.Plan, n *approval.Node) bool {
+	if !redirectsFit(n.Redirects) {
+		return false
+	}
 	switch n.Op {
 	case approval.OpRun:
 		return n.Seg >= 0 && n.Seg < len(plan.Segments) && len(n.Kids) == 0 &&
 			len(plan.Segments[n.Seg].Argv) > 0 && redirectsFit(plan.Segments[n.Seg].Redirects)
 	case approval.OpSeq, approval.OpAnd, approval.OpOr, approval.OpPipe:
 		return len(n.Kids) > 0
-	case approval.OpNot:
+	case approval.OpNot, approval.OpSub, approval.OpTime:
 		return len(n.Kids) == 1
+	case approval.OpFor:
+		return len(n.Kids) == 1 && n.Name != ""
+	case approval.OpWhile, approval.OpUntil:
+		return len(n.Kids) == 2
+	case approval.OpIf:
+		return len(n.Kids) == 2 || len(n.Kids) == 3
+	case approval.OpAssign:
+		return len(n.Assigns) > 0 && len(n.Kids) == 0
 	}
 	return false
 }
 
 func redirectsFit(list []approval.Redirect) bool {
 	return !slices.ContainsFunc(list, func(r approval.Redirect) bool {
-		null := r.To == approval.ToNull && r.FD >= 0 && r.FD <= 2
-		dup := r.FD >= 1 && r.FD <= 2 && r.To >= 1 && r.To <= 2
-		return !null && !dup
+		switch r.To {
+		case approval.ToNull:
+			return r.FD < 0 || r.FD > 2
+		case approval.FromFile:
+			return r.FD != 0 || r.File == nil
+		case approval.FromText:
+			return r.FD != 0
+		}
+		return r.FD < 1 || r.FD > 2 || r.To < 1 || r.To > 2
 	})
 }
 
@@ -92,24 +129,52 @@ func (u *run) executePlan(dir *folder) (ending, error) {
 		}
 		return ending{}, err
 	}
-	sh := &shell{run: u, dir: dir, env: slices.Clone(u.job.Env)}
+	sh := &shell{run: u, dir: dir, env: slices.Clone(u.job.Env), vars: map[string]string{}, marked: map[string]bool{}}
 	defer sh.leave()
-	return sh.walk(u.job.Plan.Root, stdio{u.null, u.out.write[0], u.out.write[1]}), nil
+	for _, option := range u.job.Plan.Options {
+		sh.option(option)
+	}
+	e := sh.walk(u.job.Plan.Root, stdio{u.null, u.out.write[0], u.out.write[1]}, false)
+	u.feeds.Wait()
+	return e, nil
 }
 
 // shell is what a shell would remember between two commands.
 type shell struct {
 	*run
-	dir    *folder
-	own    bool // dir was opened by this shell
+	dir *folder
+	own bool // dir was opened by this shell
+	// env is what programs get; vars are the variables that they do not, and
+	// marked those that they will once they are set.
 	env    []string
+	vars   map[string]string
+	marked map[string]bool
 	last   ending
 	exited bool
+	// substituted tells that a substitution ran in the words of an assignment.
+	substituted bool
+
+	errexit, nounset, pipefail bool
 }
 
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
-	return &shell{run: sh.run, dir: sh.dir, env: slices.Clone(sh.env), last: sh.last}
+	c := *sh
+	c.own, c.exited = false, false
+	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
+	return &c
+}
+
+// option switches an option on.
+func (sh *shell) option(name string) {
+	switch name {
+	case "e":
+		sh.errexit = true
+	case "u":
+		sh.nounset = true
+	case "pipefail":
+		sh.pipefail = true
+	}
 }
 
 func (sh *shell) leave() {
@@ -124,27 +189,73 @@ func (sh *shell) over() bool { return sh.exited || sh.ctx.Err() != nil }
 // stdio are the descriptors of a part of a plan.
 type stdio [3]int
 
-func (sh *shell) walk(n *approval.Node, io stdio) ending {
+// step counts steps of the run, and denies it when there are too many.
+func (sh *shell) step(n int) bool {
+	if sh.steps.Add(int64(n)) <= maxSteps {
+		return true
+	}
+	sh.deny(Outer, denied(approval.ReasonTooComplex, "this is more than %d steps", maxSteps))
+	return false
+}
+
+// walk runs a part of the plan. tested tells that its status is asked for, so
+// that a failure in it does not end a shell with the option -e.
+func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
+	if !sh.step(1) {
+		return ending{}
+	}
+	if len(n.Redirects) > 0 {
+		all, done, err := sh.redirect(io, n.Redirects)
+		if err != nil {
+			return sh.ended(err.ending(io[2]), tested)
+		}
+		defer done()
+		io = all
+	}
 	switch n.Op {
 	case approval.OpRun:
-		sh.last = sh.simple(n.Seg, io)
+		return sh.ended(sh.simple(n.Seg, io), tested)
 	case approval.OpPipe:
-		sh.last = sh.pipeline(n.Kids, io)
+		return sh.ended(sh.pipeline(n.Kids, io, tested), tested)
+	case approval.OpAssign:
+		return sh.ended(sh.assign(n.Assigns, io[2]), tested)
+	case approval.OpSub:
+		sub := sh.sub()
+		defer sub.leave()
+		return sh.ended(sub.walk(&n.Kids[0], io, tested), tested)
+	case approval.OpTime:
+		return sh.time(n, io, tested)
 	case approval.OpNot:
-		if e := sh.walk(&n.Kids[0], io); !sh.over() {
+		if e := sh.walk(&n.Kids[0], io, true); !sh.over() {
 			sh.last = ending{code: 1}
 			if e.status() != 0 {
 				sh.last = ending{}
 			}
 		}
+	case approval.OpIf:
+		sh.choice(n, io, tested)
+	case approval.OpWhile, approval.OpUntil:
+		sh.loop(n, io, tested)
+	case approval.OpFor:
+		sh.each(n, io, tested)
 	default:
-		sh.list(n, io)
+		sh.list(n, io, tested)
 	}
 	return sh.last
 }
 
+// ended notes the status of a command, and ends a shell with the option -e
+// that failed.
+func (sh *shell) ended(e ending, tested bool) ending {
+	sh.last = e
+	if sh.errexit && !tested && e.status() != 0 {
+		sh.exited = true
+	}
+	return e
+}
+
 // list runs commands one after another, as long as their statuses let it.
-func (sh *shell) list(n *approval.Node, io stdio) {
+func (sh *shell) list(n *approval.Node, io stdio, tested bool) {
 	for i := range n.Kids {
 		if i > 0 {
 			ok := sh.last.status() == 0
@@ -152,40 +263,126 @@ func (sh *shell) list(n *approval.Node, io stdio) {
 				return
 			}
 		}
-		sh.walk(&n.Kids[i], io)
+		sh.walk(&n.Kids[i], io, tested || n.Op != approval.OpSeq && i < len(n.Kids)-1)
+	}
+}
+
+func (sh *shell) choice(n *approval.Node, io stdio, tested bool) {
+	yes := sh.walk(&n.Kids[0], io, true).status() == 0
+	switch {
+	case sh.over():
+	case yes:
+		sh.walk(&n.Kids[1], io, tested)
+	case len(n.Kids) > 2:
+		sh.walk(&n.Kids[2], io, tested)
+	default:
+		sh.last = ending{}
+	}
+}
+
+func (sh *shell) loop(n *approval.Node, io stdio, tested bool) {
+	status := ending{}
+	for !sh.over() {
+		holds := sh.walk(&n.Kids[0], io, true).status() == 0
+		if sh.over() {
+			return
+		}
+		if holds != (n.Op == approval.OpWhile) {
+			break
+		}
+		status = sh.walk(&n.Kids[1], io, tested)
+	}
+	if !sh.over() {
+		sh.last = status
+	}
+}
+
+func (sh *shell) each(n *approval.Node, io stdio, tested bool) {
+	words, e, ok := sh.expand(n.Words, io[2])
+	if !ok {
+		sh.last = e
+		return
+	}
+	sh.last = ending{}
+	for _, word := range words {
+		sh.set(n.Name, word)
+		sh.walk(&n.Kids[0], io, tested)
+		if sh.over() {
+			return
+		}
 	}
 }
 
 // simple runs one simple command to its end.
 func (sh *shell) simple(seg int, io stdio) ending {
-	s := &sh.job.Plan.Segments[seg]
-	io = redirect(io, s.Redirects, sh.null)
-	if isBuiltin(s) {
-		return sh.builtin(seg, io)
+	s, e, ok := sh.final(seg, io[2])
+	if !ok {
+		return e
 	}
-	p, wait := sh.launch(seg, io)
-	e := wait()
+	io, done, err := sh.redirect(io, s.Redirects)
+	if err != nil {
+		return err.ending(io[2])
+	}
+	defer done()
+	if isBuiltin(s) {
+		e := sh.builtin(seg, s, io)
+		sh.exited = sh.exited || e.signal != 0 // a closed pipe ends the shell itself
+		return e
+	}
+	p, wait := sh.launch(seg, s, io)
+	e = wait()
 	if p != nil {
 		sh.release(p)
 	}
 	return e
 }
 
+// final returns a segment as it runs now. Words that only now are known are
+// judged; names of files that are still those of the judgement are not judged
+// again. It reports false when nothing is to be run.
+func (sh *shell) final(seg int, stderr int) (*approval.Segment, ending, bool) {
+	s := &sh.job.Plan.Segments[seg]
+	if s.Words == nil {
+		return s, ending{}, true
+	}
+	argv, e, ok := sh.expand(s.Words, stderr)
+	if !ok || sh.over() {
+		return nil, e, false
+	}
+	if len(s.Open) == 0 && slices.Equal(argv, s.Argv) {
+		return s, ending{}, true
+	}
+	if sh.job.Final == nil {
+		sh.deny(seg, denied(approval.ReasonRuntimeValue, "nobody judges what %q is told", s.Argv[0]))
+		return nil, ending{}, false
+	}
+	now, err := sh.job.Final(seg, argv, sh.dir.path)
+	if err != nil {
+		d := (*Denied)(nil)
+		if !errors.As(refusal(err), &d) {
+			d = drifted("%v", err)
+		}
+		sh.deny(seg, d)
+		return nil, ending{}, false
+	}
+	now.Assigns, now.Redirects, now.Start, now.End = s.Assigns, s.Redirects, s.Start, s.End
+	return now, ending{}, true
+}
+
 // launch starts a program and returns it, nil if it did not start, and how
 // to wait for it. Whoever has waited releases it.
-func (sh *shell) launch(seg int, io stdio) (*process, func() ending) {
-	s := &sh.job.Plan.Segments[seg]
+func (sh *shell) launch(seg int, s *approval.Segment, io stdio) (*process, func() ending) {
 	if err := sh.inFolder(s); err != nil {
 		sh.deny(seg, err)
 		return nil, func() ending { return ending{} }
 	}
-	p, err := sh.start(launch{seg, s.Program, s.Argv, sh.dir, sh.env, io})
+	p, err := sh.start(launch{seg, s, s.Program, s.Argv, sh.dir, sh.with(s.Assigns), io})
 	if p != nil {
 		return p, func() ending { return sh.wait(p, seg) }
 	}
 	e := ending{}
 	if refused := (*startError)(nil); errors.As(err, &refused) {
-		e = say(io[2], refused.status, "%s", refused.text)
+		e = refused.ending(io[2])
 	}
 	return nil, func() ending { return e }
 }
@@ -203,22 +400,10 @@ func (sh *shell) inFolder(s *approval.Segment) *Denied {
 	return drifted("%q was to run in %q but would run in %q", strings.Join(s.Argv, " "), s.Dir, sh.dir.path)
 }
 
-// redirect applies redirections in the order they were written.
-func redirect(io stdio, list []approval.Redirect, null int) stdio {
-	for _, r := range list {
-		if r.To == approval.ToNull {
-			io[r.FD] = null
-		} else {
-			io[r.FD] = io[r.To]
-		}
-	}
-	return io
-}
-
 // pipeline runs its stages at once, each as a subshell, and returns the
 // status of the last. Every stage is started before any is waited for, and
 // the programs among them are released together: one look serves all.
-func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
+func (sh *shell) pipeline(kids []approval.Node, io stdio, tested bool) ending {
 	in, waits := io[0], make([]func() ending, 0, len(kids))
 	var programs []*process
 	for i := range kids {
@@ -236,7 +421,7 @@ func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
 			in, stage[1] = p[0], p[1]
 			mine = append(mine, p[1])
 		}
-		p, wait := sh.stage(&kids[i], stage, mine)
+		p, wait := sh.stage(&kids[i], stage, mine, tested)
 		waits = append(waits, wait)
 		if p != nil {
 			programs = append(programs, p)
@@ -244,7 +429,9 @@ func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
 	}
 	var last ending
 	for _, wait := range waits {
-		last = wait()
+		if e := wait(); !sh.pipefail || e.status() != 0 {
+			last = e
+		}
 	}
 	sh.release(programs...)
 	return last
@@ -253,17 +440,25 @@ func (sh *shell) pipeline(kids []approval.Node, io stdio) ending {
 // stage starts one stage of a pipeline and returns how to wait for it, and
 // the program that it is. A program is started here; anything else runs in a
 // goroutine, which ends when its programs do or when its pipe is closed.
-func (sh *shell) stage(n *approval.Node, io stdio, mine []int) (*process, func() ending) {
+func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*process, func() ending) {
 	sub := sh.sub()
-	if s := &sh.job.Plan.Segments[n.Seg]; n.Op == approval.OpRun && !isBuiltin(s) {
-		defer closeAll(mine...)
-		return sub.launch(n.Seg, redirect(io, s.Redirects, sh.null))
+	if n.Op == approval.OpRun && len(n.Redirects) == 0 {
+		if s := &sh.job.Plan.Segments[n.Seg]; s.Words == nil && !isBuiltin(s) {
+			defer closeAll(mine...)
+			all, done, err := sub.redirect(io, s.Redirects)
+			if err != nil {
+				e := err.ending(io[2])
+				return nil, func() ending { return e }
+			}
+			defer done()
+			return sub.launch(n.Seg, s, all)
+		}
 	}
 	done := make(chan ending, 1)
 	go func() {
 		defer closeAll(mine...)
 		defer sub.leave()
-		done <- sub.walk(n, io)
+		done <- sub.walk(n, io, tested)
 	}()
 	return nil, func() ending { return <-done }
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,10 @@ type run struct {
 	denial *approval.Denial
 	kept   []*process // ended programs whose sessions may not be empty
 	loud   bool       // something of it may live on
+
+	steps        atomic.Int64
+	user, system atomic.Int64   // processor time of the programs that ended, in nanoseconds
+	feeds        sync.WaitGroup // texts that are fed to programs
 }
 
 // ending is how a program ended: by itself with a code, or by a signal.
@@ -47,6 +52,9 @@ func (e ending) status() int {
 	}
 	return e.code
 }
+
+// usage is the processor time of a program and of those that it waited for.
+type usage struct{ user, system time.Duration }
 
 func (e ending) public() Status {
 	s := Status{Code: e.status()}
@@ -142,7 +150,7 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 				if l.seg != Outer {
 					return ending{}, errors.New("internal error: this plan starts more than one program")
 				}
-				l.seg, l.res = i, s.Program
+				l.seg, l.as, l.res = i, &plan.Segments[i], s.Program
 			}
 		}
 	}
@@ -167,13 +175,15 @@ const statusUnknown = 255
 
 // wait waits for a program. It stays in the kernel's table until release.
 func (u *run) wait(p *process, seg int) ending {
-	e, err := await(p.PID)
+	e, used, err := await(p.PID)
+	u.user.Add(used.user.Nanoseconds())
+	u.system.Add(used.system.Nanoseconds())
 	if err != nil {
 		u.log.Error("cannot wait for a program", "pid", p.PID, "error", err)
 		e = ending{code: statusUnknown}
 	}
 	if u.job.Ended != nil {
-		u.job.Ended(seg, e.public())
+		u.job.Ended(seg, p.Process, e.public())
 	}
 	return e
 }

@@ -98,7 +98,7 @@ func TestOutsideEnds(t *testing.T) {
 			job.Env = testEnv(job.ID, job.Plan.Cwd.Path)
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
-			job.Started = func(int, Process) { test.end(r, cancel) }
+			job.Started = func(int, *approval.Segment, Process) { test.end(r, cancel) }
 			got := r.Run(ctx, job)
 			if got.Error != test.want || got.ExitCode != nil || got.TimedOut || string(got.Stdout) != "begun\n" {
 				t.Errorf("got %+v", got)
@@ -153,7 +153,7 @@ func TestRunning(t *testing.T) {
 	job := textJob(t, dir, `sleep 100 | sleep 100`)
 	job.Background = true
 	started := make(chan Process, 2)
-	job.Started = func(_ int, p Process) { started <- p }
+	job.Started = func(_ int, _ *approval.Segment, p Process) { started <- p }
 	result := make(chan approval.Result, 1)
 	go func() { result <- run1(t, r, job) }()
 	first, second := <-started, <-started
@@ -192,8 +192,8 @@ func TestCallbacks(t *testing.T) {
 		checked = append(checked, seg)
 		return nil
 	}
-	job.Started = func(seg int, _ Process) { began = append(began, seg) }
-	job.Ended = func(seg int, s Status) { ended[seg] = s }
+	job.Started = func(seg int, _ *approval.Segment, _ Process) { began = append(began, seg) }
+	job.Ended = func(seg int, _ Process, s Status) { ended[seg] = s }
 	run1(t, r, job)
 	want := map[int]Status{1: {Code: 3}, 2: {Code: 137, Signal: "SIGKILL"}}
 	if !reflect.DeepEqual(checked, []int{1, 2}) || !reflect.DeepEqual(began, checked) || !reflect.DeepEqual(ended, want) {
@@ -276,7 +276,7 @@ func TestUnmarkedOrphanOfTwoRuns(t *testing.T) {
 	long := textJob(t, dir, `sleep 100`)
 	long.ID, long.Env, long.Background = "long", testEnv("long", dir), true
 	begun, over := make(chan bool), make(chan approval.Result, 1)
-	long.Started = func(int, Process) { close(begun) }
+	long.Started = func(int, *approval.Segment, Process) { close(begun) }
 	go func() { over <- run1(t, r, long) }()
 	<-begun
 	short := shJob(t, dir, `env -i setsid sh -c 'echo $$ >pid; exec sleep 100' >/dev/null 2>&1 & while ! test -s pid; do :; done`)
@@ -347,7 +347,7 @@ func TestSessionTellsWhoseItIs(t *testing.T) {
 	long := textJob(t, dir, `sleep 100`)
 	long.ID, long.Env, long.Background = "long", testEnv("long", dir), true
 	begun, over := make(chan bool), make(chan approval.Result, 1)
-	long.Started = func(int, Process) { close(begun) }
+	long.Started = func(int, *approval.Segment, Process) { close(begun) }
 	go func() { over <- run1(t, r, long) }()
 	<-begun
 	job := argvJob(t, dir, self)

@@ -75,10 +75,18 @@ type Job struct {
 	// Check is the judge: called right before each start. An error ends the
 	// whole run as a denial; a *Denied tells which.
 	Check func(seg int, s *approval.Segment) error
-	// Started tells of each program that was started.
-	Started func(seg int, p Process)
+	// Final judges a command whose words only the run could tell, or whose
+	// patterns stand for other files than before: it returns the command that
+	// these words are, resolved, or an error that ends the run as a denial.
+	// Without it such a command is denied.
+	Final func(seg int, argv []string, dir string) (*approval.Segment, error)
+	// Find returns what a command word stands for in a folder, "" for nothing.
+	Find func(word, dir string) string
+	// Started tells of each program that was started. s is what it runs, nil
+	// for Outer.
+	Started func(seg int, s *approval.Segment, p Process)
 	// Ended tells of each program that ended.
-	Ended func(seg int, s Status)
+	Ended func(seg int, p Process, s Status)
 }
 
 // Process names one program of a run.

@@ -19,7 +19,8 @@ const maxInterpreters = 4
 
 // launch is one program on its way to the kernel.
 type launch struct {
-	seg  int // or Outer
+	seg  int               // or Outer
+	as   *approval.Segment // as it runs now, nil for Outer
 	res  *approval.Resolution
 	argv []string
 	dir  *folder
@@ -49,7 +50,7 @@ func (u *run) start(l launch) (*process, error) {
 
 func (u *run) judgeAndStart(l launch) (*process, error) {
 	if u.job.Check != nil {
-		if err := u.job.Check(l.seg, u.segment(l.seg)); err != nil {
+		if err := u.job.Check(l.seg, l.as); err != nil {
 			return nil, refusal(err)
 		}
 	}
@@ -73,7 +74,7 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 		return nil, err
 	}
 	if u.job.Started != nil {
-		u.job.Started(l.seg, p.Process)
+		u.job.Started(l.seg, l.as, p.Process)
 	}
 	// Whoever wrote to a file between the comparison and the start is seen
 	// now. The program is a child that is not reaped, so this kills it only.

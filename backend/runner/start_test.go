@@ -174,7 +174,7 @@ func TestLinkSwappedForTheInterpreter(t *testing.T) {
 		if name == "link" {
 			job = argvJob(t, dir, at("link"))
 		}
-		job.Started = func(int, Process) {
+		job.Started = func(int, *approval.Segment, Process) {
 			lead("evil")
 			must(t, os.WriteFile(at("go"), nil, 0o600))
 			eventually(t, "the script was opened", func() bool { return exists(at("opened")) })
@@ -262,7 +262,7 @@ func TestScriptSwapIsNoticed(t *testing.T) {
 	script(t, path, "#!/bin/sh\nsleep 100\n")
 	script(t, path+".evil", "#!/bin/sh\nsleep 100; echo evil\n")
 	job := argvJob(t, dir, path)
-	job.Started = func(int, Process) { must(t, os.Rename(path+".evil", path)) }
+	job.Started = func(int, *approval.Segment, Process) { must(t, os.Rename(path+".evil", path)) }
 	if got := run1(t, r, job); got.Denied == nil || got.Denied.Reason != approval.ReasonDrifted {
 		t.Errorf("got %+v", got)
 	}

@@ -1,0 +1,148 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// analyzer reads texts on this machine, with a home of its own.
+func analyzer(home string) *command.Analyzer {
+	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a.SetPath(strings.Split(testPATH, ":"))
+	return a
+}
+
+// scriptJob is a job for a text as it is really read. It is nil for a text
+// that asks.
+func scriptJob(t testing.TB, shell, dir, text string) *Job {
+	a := analyzer(dir)
+	plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", text}, Cwd: dir, Who: approval.Ours})
+	if !Able(&plan) || len(plan.Findings) > 0 {
+		return nil
+	}
+	for _, s := range plan.Segments {
+		if s.Floor != "" || s.Via == 0 && !s.Named && unclear(s) {
+			return nil
+		}
+	}
+	return &Job{
+		ID: t.Name(), Plan: &plan, Mode: ModePlan, Env: testEnv(t.Name(), dir), Check: allow, Find: a.Find,
+		Final: func(_ int, argv []string, dir string) (*approval.Segment, error) {
+			now := a.Final(&plan, argv, dir)
+			if now.Root == nil && now.Segments[0].Program == nil {
+				return nil, errors.New("it is not clear any more what " + argv[0] + " is")
+			}
+			return &now.Segments[0], nil
+		},
+	}
+}
+
+// unclear reports what no policy lets pass without a question. What an entry
+// for the program covers is not asked here.
+func unclear(s approval.Segment) bool {
+	return slices.ContainsFunc(s.Findings, func(f approval.Finding) bool {
+		switch f.Reason {
+		case approval.ReasonRuntimeValue, approval.ReasonEvaluates, approval.ReasonUnreadable, approval.ReasonNotFound, approval.ReasonApprovalRequired,
+			approval.ReasonWritesFile:
+			return true
+		}
+		return false
+	})
+}
+
+// texts reads a file of scripts: one in each line, or with %% between them.
+func texts(t testing.TB, name string) []string {
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := "\n"
+	if bytes.Contains(data, []byte("\n%%\n")) {
+		by = "\n%%\n"
+	}
+	var list []string
+	for text := range strings.SplitSeq(string(data), by) {
+		if text = strings.ReplaceAll(strings.TrimSpace(text), "⏎", "\n"); text != "" {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// scriptFolder is what the scripts find: the files that they name.
+func scriptFolder(t testing.TB) string {
+	dir := scratch(t)
+	for name, text := range map[string]string{
+		"a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "my file.txt": "spaced\n", "sub/c.txt": "sea\n", "pw.txt": "root:x:0:0\nann:x:500:500\n",
+		"data.csv": "a,b\n1,2\n", "-dash": "dash\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// differs are the scripts whose error output is not that of bash, and why.
+var differs = map[string]string{
+	`printf '%d\n' abc; echo rc=$?`: "printf is the system's program, which says its own words about a wrong number",
+}
+
+var linePrefix = regexp.MustCompile(`(?m)^[a-z]+: line \d+: `)
+
+// TestScriptsAsBash runs ordinary scripts in our runner and in bash: they
+// print the same and end the same, or they ask.
+func TestScriptsAsBash(t *testing.T) {
+	needs(t, "bash")
+	r := newRunner(t)
+	for _, file := range []string{"ordinary.txt", "agent.txt"} {
+		ran, list := 0, texts(t, file)
+		for _, text := range list {
+			t.Run(text, func(t *testing.T) {
+				dir := scriptFolder(t)
+				job := scriptJob(t, "bash", dir, text)
+				if job == nil {
+					return // asks
+				}
+				ran++
+				got := run1(t, r, *job)
+				other := scriptFolder(t)
+				bash := exec.Command("bash", "-c", text)
+				bash.Dir, bash.Env = other, testEnv(t.Name(), other)
+				var stdout, stderr bytes.Buffer
+				bash.Stdout, bash.Stderr = &stdout, &stderr
+				_ = bash.Run()
+				wantOut := strings.ReplaceAll(stdout.String(), other, dir)
+				wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
+				gotErr := regexp.MustCompile(`(?m)^/usr/bin/([a-z]+): `).ReplaceAllString(string(got.Stderr), "$1: ")
+				if differs[text] != "" {
+					t.Log(differs[text])
+					gotErr = wantErr
+				}
+				if string(got.Stdout) != wantOut || gotErr != wantErr || code(got) != bash.ProcessState.ExitCode() || got.Denied != nil {
+					t.Errorf("got  %q, %q, %d, %+v %s\nwant %q, %q, %d", got.Stdout, gotErr, code(got), got.Denied, got.Error, wantOut, wantErr, bash.ProcessState.ExitCode())
+				}
+			})
+		}
+		t.Logf("%s: %d of %d run without a shell, the others ask", file, ran, len(list))
+		if file == "ordinary.txt" && ran*100 < 30*len(list) {
+			t.Errorf("%s: only %d of %d run without a shell", file, ran, len(list))
+		}
+	}
+	mustBeGone(t, "none")
+}

@@ -1,0 +1,288 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/pathname"
+)
+
+// expand makes final words of written ones, as bash does. It reports false
+// when the shell ends instead, with the ending it then has.
+func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e ending, ok bool) {
+	for _, word := range list {
+		f := fields{}
+		if e, ok := sh.fields(&f, word, stderr); !ok {
+			return nil, e, false
+		}
+		for _, field := range f.list() {
+			if !pathname.Special(field.pattern) {
+				words = append(words, field.text)
+				continue
+			}
+			names, ok := pathname.Expand(sh.disk(), field.pattern, sh.dir.path)
+			if !ok {
+				sh.deny(Outer, denied(approval.ReasonTooComplex, "its patterns go through more files than can be looked at"))
+				return nil, ending{}, false
+			}
+			words = append(words, names...)
+		}
+		if !sh.step(len(words)) {
+			return nil, ending{}, false
+		}
+	}
+	return words, ending{}, true
+}
+
+// one makes one word of a written one: it is not split, and no pattern.
+func (sh *shell) one(word approval.Word, stderr int) (text string, e ending, ok bool) {
+	f := fields{}
+	e, ok = sh.fields(&f, word, stderr)
+	return f.text.String(), e, ok
+}
+
+// field is one word, and the pattern that it is.
+type field struct{ text, pattern string }
+
+// fields gathers the words that one written word becomes.
+type fields struct {
+	done          []field
+	text, pattern strings.Builder
+	has           bool // something is there, be it an empty text in quotes
+}
+
+func (f *fields) add(text, pattern string) {
+	f.has = true
+	f.text.WriteString(text)
+	f.pattern.WriteString(pattern)
+}
+
+func (f *fields) end() {
+	if f.has {
+		f.done = append(f.done, field{f.text.String(), f.pattern.String()})
+	}
+	f.text.Reset()
+	f.pattern.Reset()
+	f.has = false
+}
+
+func (f *fields) list() []field {
+	f.end()
+	return f.done
+}
+
+// split adds a value that stands without quotes. Blanks part it; no text can
+// set IFS.
+func (f *fields) split(value string) {
+	const blanks = " \t\n"
+	for value != "" {
+		if i := strings.IndexAny(value, blanks); i != 0 {
+			if i < 0 {
+				i = len(value)
+			}
+			f.add(value[:i], backslashed(value[:i]))
+			value = value[i:]
+			continue
+		}
+		f.end()
+		value = strings.TrimLeft(value, blanks)
+	}
+}
+
+// backslashed is a value as a pattern. A backslash of a value is itself.
+func backslashed(value string) string { return strings.ReplaceAll(value, `\`, `\\`) }
+
+func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool) {
+	for _, p := range word {
+		switch p.Kind {
+		case approval.PartText:
+			f.add(p.Text, pathname.Escape(p.Text))
+		case approval.PartGlob:
+			f.add(pathname.Unescape(p.Text), p.Text)
+		case approval.PartVar, approval.PartOutput:
+			value, e, ok := sh.value(p, stderr)
+			if !ok {
+				return e, false
+			}
+			if p.Quoted {
+				f.add(value, pathname.Escape(value))
+			} else {
+				f.split(value)
+			}
+		}
+	}
+	return ending{}, true
+}
+
+// value is what a variable holds, or a substitution prints.
+func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
+	if p.Kind == approval.PartOutput {
+		text, ok := sh.output(p.Run, stderr)
+		return text, ending{}, ok
+	}
+	if p.Text == "?" {
+		return strconv.Itoa(sh.last.status()), ending{}, true
+	}
+	value, set := sh.lookup(p.Text)
+	if !set && sh.nounset {
+		sh.exited = true
+		return "", say(stderr, 127, "%s: unbound variable", p.Text), false
+	}
+	return value, ending{}, true
+}
+
+// Limits of a substitution (plan-runner.md).
+const (
+	maxOutput  = 16 << 20
+	maxWaiting = 10 * time.Minute
+)
+
+// output runs a part of the plan in a subshell and returns what it printed,
+// without the line ends at its end.
+func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
+	p, err := pipe()
+	if err != nil {
+		sh.deny(Outer, denied(approval.ReasonTooComplex, "cannot make a pipe: %v", err))
+		return "", false
+	}
+	late := time.AfterFunc(maxWaiting, func() {
+		sh.deny(Outer, denied(approval.ReasonTooComplex, "a substitution took longer than %v", maxWaiting))
+	})
+	defer late.Stop()
+	var text []byte
+	var read sync.WaitGroup
+	read.Go(func() { text = sh.readAll(p[0]) })
+	sub := sh.sub()
+	sub.errexit = false // as bash, when it is not told to be POSIX
+	sh.last = sub.walk(n, stdio{sh.null, p[1], stderr}, false)
+	sub.leave()
+	unix.Close(p[1])
+	read.Wait()
+	unix.Close(p[0])
+	sh.substituted = true
+	return strings.TrimRight(strings.ReplaceAll(string(text), "\x00", ""), "\n"), sh.ctx.Err() == nil
+}
+
+// readAll reads to the end. Past the limit it denies the run and throws the
+// rest away.
+func (sh *shell) readAll(fd int) (text []byte) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := unix.Read(fd, buffer)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN: // a program made our pipe non-blocking
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		case err != nil || n == 0:
+			return text
+		case len(text)+n > maxOutput:
+			sh.deny(Outer, denied(approval.ReasonTooComplex, "a substitution printed more than %d MB", maxOutput>>20))
+		default:
+			text = append(text, buffer[:n]...)
+		}
+	}
+}
+
+// lookup returns a variable, of the text or of the environment.
+func (sh *shell) lookup(name string) (string, bool) {
+	if value, ok := sh.vars[name]; ok {
+		return value, true
+	}
+	return sh.inherited(name)
+}
+
+// assign sets variables. One that is in the environment, or was marked for
+// it, changes there.
+func (sh *shell) assign(list []approval.Assign, stderr int) ending {
+	status := ending{}
+	for _, a := range list {
+		if a.Export {
+			sh.marked[a.Name] = true
+		}
+		if a.Value == nil { // export NAME
+			if value, ok := sh.vars[a.Name]; ok {
+				delete(sh.vars, a.Name)
+				sh.setenv(a.Name, value)
+			}
+			continue
+		}
+		sh.substituted = false
+		value, e, ok := sh.one(a.Value, stderr)
+		if !ok {
+			return e
+		}
+		if sh.substituted && !a.Export {
+			status = sh.last
+		}
+		sh.set(a.Name, value)
+	}
+	return status
+}
+
+func (sh *shell) set(name, value string) {
+	if _, inherited := sh.inherited(name); inherited || sh.marked[name] {
+		delete(sh.vars, name)
+		sh.setenv(name, value)
+		return
+	}
+	sh.vars[name] = value
+}
+
+func (sh *shell) inherited(name string) (string, bool) {
+	for _, kv := range sh.env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// with returns the environment with the variables of one command.
+func (sh *shell) with(list []approval.Assign) []string {
+	if len(list) == 0 {
+		return sh.env
+	}
+	one := &shell{env: append([]string(nil), sh.env...)}
+	for _, a := range list {
+		value := ""
+		if len(a.Value) > 0 { // these are literal: they were judged
+			value = a.Value[0].Text
+		}
+		one.setenv(a.Name, value)
+	}
+	return one.env
+}
+
+// disk is what patterns look at in a run: each level of folders once.
+func (sh *shell) disk() pathname.Disk { return &listing{left: maxListed} }
+
+// maxListed bounds the entries of folders that one pattern goes through.
+const maxListed = 50_000
+
+type listing struct{ left int }
+
+func (l *listing) List(folder string) []string {
+	dir, err := os.Open(folder + "/.") // nothing else than a folder, and so nothing that waits
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(l.left + 1)
+	l.left -= len(names)
+	return names
+}
+
+func (l *listing) Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (l *listing) Spend(int) bool { return l.left >= 0 }
