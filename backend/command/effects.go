@@ -33,9 +33,6 @@ func (j *job) effects(seg *approval.Segment) {
 	if option := writingOption(name, seg.Argv[1:]); option != "" {
 		mark(approval.ReasonWritesFile, "writes a file with "+option)
 	}
-	if args == nil && len(seg.Open) > 0 && len(seg.Findings) == 0 && seg.Kind != approval.KindReader {
-		mark(approval.ReasonRuntimeValue, "is given words that only the run can tell")
-	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
 	}

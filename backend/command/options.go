@@ -116,6 +116,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			a.unknown(p, "the letters %s", arg)
 		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
 			p, a.places = p.subs[arg], 0
+			a.begin(p)
 		case word.maybeOption():
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 		case arg == "--" && p.nostop:
@@ -135,7 +136,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.short(p, word, args)
 		case p.subs != nil && (p.subs[arg] != nil || !p.any):
 			sub := p.subs[arg]
-			if any := p.subs["*"]; sub == nil && any != nil && a.plain(effectPackage, arg) {
+			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
 				sub = any
 			}
 			if sub == nil || word.open != nil {
@@ -587,29 +588,22 @@ const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // plain reports whether a value is of a form in which the program that gets it
 // reads no program, no address and no place outside.
 func (a *arguments) plain(e effect, value string) bool {
-	isName := func(s, more string) bool {
-		return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
-	}
 	here := (value == "." || strings.HasPrefix(value, ".[") || strings.HasPrefix(value, "./")) && !strings.ContainsAny(value, ":@ ") && a.inside(value)
 	switch e {
 	case effectHere:
 		return here
 	case effectGoFile:
-		return here || strings.HasSuffix(value, ".go") && isName(value, "") && a.inside(value)
+		return here || strings.HasSuffix(value, ".go") && plainName(value, "") && a.inside(value)
 	case effectSwitch:
 		name, to, set := strings.Cut(strings.TrimPrefix(value, "-D"), "=")
-		name, _, _ = strings.Cut(name, ":") // cmake may give it a type
-		return isName(name, "") && (!set || switchValue.MatchString(to))
+		name = cmakeType.ReplaceAllString(name, "")
+		return plainName(name, "") && (!set || switchValue.MatchString(to))
 	case effectTask:
-		return isName(strings.TrimPrefix(value, ":"), ":@")
+		return plainName(strings.TrimPrefix(value, ":"), ":@")
 	case effectGoal:
-		return isName(value, ":@") && strings.Count(value, ":") <= 1
+		return plainName(value, ":@") && strings.Count(value, ":") <= 1
 	case effectPackage:
-		scope, rest, scoped := strings.Cut(value, "/")
-		if !scoped || !strings.HasPrefix(scope, "@") {
-			scope, rest = "@x", value
-		}
-		return isName(scope[1:], "") && isName(rest, "@~*<>=") && !strings.Contains(rest, "/") && !a.isThere(value)
+		return isPackage(value) && !a.isThere(value)
 	case effectOut:
 		return value == "/dev/null" || a.inside(value) && !a.inGit(value)
 	case effectGoFlags:
@@ -617,6 +611,24 @@ func (a *arguments) plain(e effect, value string) bool {
 	}
 	return false
 }
+
+// plainName reports whether a word is made of the letters of names and of
+// more, of which it begins with none.
+func plainName(s, more string) bool {
+	return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
+}
+
+// isPackage reports whether a word is NAME, NAME@VERSION or @SCOPE/NAME.
+func isPackage(value string) bool {
+	scope, rest, scoped := strings.Cut(value, "/")
+	if !scoped || !strings.HasPrefix(scope, "@") {
+		scope, rest = "@x", value
+	}
+	return plainName(scope[1:], "") && plainName(rest, "@~*<>=") && !strings.Contains(rest, "/")
+}
+
+// cmakeType is the type that cmake may be told of a variable.
+var cmakeType = regexp.MustCompile(`:(BOOL|STRING)$`)
 
 // switchValue is a value that turns something on or off, or counts.
 var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)

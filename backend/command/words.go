@@ -110,7 +110,7 @@ func (t *textJob) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	found := syntax.SplitBraces(split)
-	if t.grammar != bash && found || oddBraces.MatchString(loose(split)) {
+	if t.grammar != bash && found || oddBraces(split) {
 		return nil, false
 	}
 	if !found {
@@ -123,26 +123,28 @@ func (t *textJob) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	return expand.Braces(split), true
 }
 
-// oddBraces are left over where bash may still find some: it reads {a},b} as
-// the words a} and b.
-var oddBraces = regexp.MustCompile(`\{.*,.*\}`)
-
-// loose returns the unquoted text of a word that is in no braces, and a brace
-// in the place of each.
-func loose(word *syntax.Word) string {
-	var b strings.Builder
+// oddBraces reports whether braces are left over where bash may still find
+// some, or find none after all: it reads {a},b} as the words a} and b, and
+// {..{1..3}} as itself.
+func oddBraces(word *syntax.Word) bool {
+	var loose strings.Builder // the unquoted text, with a mark in the place of braces
+	found := false
 	for _, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			b.WriteString(part.Value)
+			loose.WriteString(part.Value)
 		case *syntax.BraceExp:
-			for _, elem := range part.Elems {
-				b.WriteString(loose(elem) + "\n")
+			if slices.ContainsFunc(part.Elems, oddBraces) {
+				return true
 			}
+			found = true
+			loose.WriteByte('_')
 		}
 	}
-	return b.String()
+	return oddList.MatchString(loose.String()) || found && oddSequence.MatchString(loose.String())
 }
+
+var oddList, oddSequence = regexp.MustCompile(`(?s)\{.*,.*\}`), regexp.MustCompile(`(?s)\{.*\.\..*\}`)
 
 // braced counts the words that braces stand for, up to a little over the cap.
 func braced(word *syntax.Word) int {
