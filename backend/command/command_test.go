@@ -14,7 +14,7 @@ import (
 // machine is an invented machine with the usual programs.
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
-		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
@@ -112,6 +112,17 @@ var texts = []struct{ in, want string }{
 	{`echo "a\$b\"c\d"`, `echo a$b"c\d`},
 	{`echo '$HOME' "\` + "`" + `x"`, "echo $HOME `x"},
 	{`cd sub && ./run.sh`, `and(cd sub, ./run.sh)`},
+	{`mkdir -p new/deep && cd new/deep && cat a`, `and(and(mkdir -p new/deep, cd new/deep), cat a)`},
+	{`mkdir new; cd new; cat a*`, `? cat:runtime-value`},
+	{`mkdir ../up; cd ../up; cat a`, `seq(mkdir ../up, cd ../up, cat a) mkdir:outside-folder cat:runtime-value`},
+	{`ls && cd sub && ./run.sh && ./run.sh; ls`, `seq(and(and(and(ls, cd sub), ./run.sh), ./run.sh), ls)`},
+	{`ls && cd sub; ./run.sh`, `? ./run.sh:runtime-value`},
+	{`ls && cd sub || ./run.sh`, `? ./run.sh:runtime-value`},
+	{`ls || cd sub && ./run.sh`, `? ./run.sh:runtime-value`},
+	{`! { ls && cd sub; } && ./run.sh`, `? ./run.sh:runtime-value`},
+	{`ls && ! cd sub && ./run.sh`, `? ./run.sh:runtime-value`},
+	{`ls && (cd sub) && ./run.sh`, `and(and(ls, sub(cd sub)), ./run.sh)`},
+	{`mkdir innocent/x; cd innocent/x; cat a`, `seq(mkdir innocent/x, cd innocent/x, cat a) mkdir:outside-folder cat:runtime-value`},
 	{`ls && cd sub; cat a`, `seq(and(ls, cd sub), cat a) cat:runtime-value`},
 	{`ls && cd sub; ls a`, `seq(and(ls, cd sub), ls a)`},
 	{`cat x > /dev/sda`, `? FLOOR`},

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (j *job) text(text, shell string) {
 		return
 	}
 	g := textShells[shell]
-	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}}
+	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, made: map[string]bool{}}
 	t.strict = j.who == approval.Theirs || g == zsh
 	t.ring2 = !t.strict
 	t.noShell = j.plan.Shell == ""
@@ -51,6 +52,10 @@ type textJob struct {
 	seen                   map[syntax.Node]bool
 	// values are what the variables may hold, as far as the text tells.
 	values map[string][]string
+	// passed is the folder after the last statement if that succeeded.
+	passed string
+	// made are folders that the text makes before it goes into them.
+	made map[string]bool
 }
 
 // collect notes what the text gives to variables, wherever it does.
@@ -138,7 +143,7 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
 	}
 	var node *approval.Node
-	ok := true
+	ok, entered := true, *dir
 	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
 		node, ok = t.call(call, stmt.Redirs, dir)
 	} else {
@@ -151,6 +156,12 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around}
 		}
 		ok = ok && redirected
+	}
+	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
+	case stmt.Negated && *dir != entered:
+		t.passed = ""
+	case !is || binary.Op != syntax.AndStmt || stmt.Negated:
+		t.passed = *dir
 	}
 	if ok && stmt.Negated {
 		node = &approval.Node{Op: approval.OpNot, Kids: []approval.Node{*node}}
@@ -243,7 +254,10 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 	before := *dir
 	x, okx := t.stmt(cmd.X, dir)
 	right := *dir
-	if op == approval.OpOr && right != before {
+	switch {
+	case op == approval.OpAnd:
+		right = t.passed
+	case right != before:
 		right = "" // the right side runs only if the cd on the left failed
 	}
 	entered := right
@@ -459,6 +473,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	if seg.Builtin == "cd" {
 		*dir = t.cd(&seg)
 	}
+	t.makes(&seg)
 	t.plan.Segments[index] = seg
 	return &approval.Node{Op: approval.OpRun, Seg: index}, ok
 }
@@ -584,11 +599,42 @@ func (t *textJob) cd(seg *approval.Segment) string {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "where this cd leads is known only when it runs"))
 		return ""
 	}
-	dir, err := t.look(join(seg.Dir, args[0]))
+	at := join(seg.Dir, args[0])
+	if t.made[path.Clean(at)] && !upward(args[0]) {
+		return path.Clean(at)
+	}
+	dir, err := t.look(at)
 	if err != nil || !isDir(dir) {
 		return "" // the cd will fail, or something makes the folder before
 	}
 	return dir.Path
+}
+
+// makes notes the folders that a mkdir makes, where it is sure where they will
+// be: below a folder that is there, with no link on the way. The runner starts
+// nothing in another folder than the one that was judged.
+func (t *textJob) makes(seg *approval.Segment) {
+	if !t.ring2 || seg.Program == nil || path.Base(seg.Program.File.Path) != "mkdir" || len(seg.Findings) > 0 || seg.Dir == "" {
+		return
+	}
+	for _, arg := range seg.Argv[1:] {
+		if strings.HasPrefix(arg, "-") || upward(arg) {
+			continue
+		}
+		var missing []string
+		for at := path.Clean(join(seg.Dir, arg)); at != "/"; at = path.Dir(at) {
+			file, err := t.look(at)
+			if err == nil {
+				if file.Path == at && isDir(file) {
+					for _, dir := range missing {
+						t.made[dir] = true
+					}
+				}
+				break
+			}
+			missing = append(missing, at)
+		}
+	}
 }
 
 // rest adds the simple commands that the plan did not reach.

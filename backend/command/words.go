@@ -59,7 +59,7 @@ func (t *textJob) word(word *syntax.Word, dir string) (value, bool) {
 				return value{}, false
 			}
 			names, ok := t.names(parts[0].Text, dir)
-			if !ok {
+			if !ok || t.made[dir] { // what will be there is not there yet
 				return value{}, false
 			}
 			v.final, v.literal = append(v.final, names...), false

@@ -477,7 +477,7 @@ func TestMissingShell(t *testing.T) {
 	b.script("tool", "echo ran $*")
 	b.person(once, nil)
 	b.want([]string{"/nowhere/bash", "-c", "tool"}, `code 0 "ran\n"`)
-	b.want([]string{"/nowhere/bash", "-c", "tool $x"}, "denied not-found")
+	b.want([]string{"/nowhere/bash", "-c", "eval tool"}, "denied not-found")
 	b.edit(func(d *store.Document) error { d.Defaults.Security = approval.SecurityFull; return nil })
 	b.want([]string{"/nowhere/bash", "-c", "tool"}, "denied not-found")
 }
