@@ -75,7 +75,11 @@ func TestBadProfiles(t *testing.T) {
 // answer, and a command that passes does not pass with an option more that
 // nobody knows.
 func FuzzProfiles(f *testing.F) {
-	for _, e := range profiles().examples {
+	l, err := readProfiles(profileFiles)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, e := range l.examples {
 		f.Add(strings.Join(e.argv, "\x00"))
 	}
 	f.Fuzz(func(t *testing.T, words string) {

@@ -1,0 +1,402 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
+)
+
+// profiled judges the arguments of a program that has a profile. It returns
+// nil where there is none.
+func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
+	if len(names) == 2 && proxies[names[1]] {
+		names = names[:1]
+	}
+	p := profiles().programs[names[0]]
+	for _, name := range names {
+		if profiles().programs[name] != p {
+			return nil
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}}
+	a.begin(p)
+	a.read(p, operands(seg))
+	if a.below && slices.ContainsFunc(patterns(seg), func(pattern string) bool { return path.Clean(pattern) == "*" }) {
+		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
+	}
+	return a
+}
+
+// proxies start the tool whose name they were called by, in the version that
+// the project names.
+var proxies = words("rustup volta-shim")
+
+// argument is one word of a program: the word itself, or what is known of it.
+type argument struct {
+	text string
+	open *approval.Open
+}
+
+// operands returns the words behind the name of a program.
+func operands(seg *approval.Segment) []argument {
+	list := make([]argument, len(seg.Argv)-1)
+	for i, text := range seg.Argv[1:] {
+		list[i].text = text
+	}
+	for i := range seg.Open {
+		if at := seg.Open[i].At; at > 0 {
+			list[at-1] = argument{seg.Open[i].Prefix, &seg.Open[i]}
+		}
+	}
+	return list
+}
+
+// maybeOption reports whether only the run can tell that a word is no option,
+// or how many words it becomes.
+func (w argument) maybeOption() bool { return w.open != nil && (w.open.Many || w.text == "") }
+
+// arguments reads the words of one program by its profile.
+type arguments struct {
+	*job
+	dir      string // where its words are names of files
+	findings []approval.Finding
+	values   []string        // its operands, and the values of its options
+	places   int             // operands so far
+	plus     int             // words so far that begin with +
+	has      map[string]bool // the lists of the profile of which an option was given
+	mark     string          // stands for words of the input
+	below    bool            // it names what is overwritten or deleted
+	commands []inner
+	start    string             // where it runs
+	written  []approval.Finding // what counts without such an option
+	leading  []approval.Finding // what counts without such an option
+	ends     []argument         // operands of which the last one is another thing
+	gone     []string           // what it deletes
+}
+
+// inner is a command that the words of a program hold.
+type inner struct {
+	words []argument
+	dir   string
+	// fed tells that the program adds words that nobody judges.
+	fed bool
+}
+
+func (a *arguments) find(reason approval.Reason, format string, args ...any) {
+	a.findings = append(a.findings, finding(reason, format, args...))
+}
+
+func (a *arguments) read(p *profile, args []argument) {
+	defer func() { a.finish(p) }()
+	if p.is["old"] {
+		args = p.bundle(args)
+	}
+	if p.always != effectNone {
+		a.effect(p, p.always, "it", argument{})
+	}
+	for len(args) > 0 {
+		word := args[0]
+		arg := word.text
+		args = args[1:]
+		switch {
+		case p.is["apart"] && !p.is["mixed"] && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && p.subs[arg] == nil:
+			a.unknown(p, "the letters %s", arg)
+		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
+			p, a.places = p.subs[arg], 0
+			a.begin(p)
+		case word.maybeOption():
+			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
+		case arg == "--" && p.is["nostop"]:
+			a.unknown(p, "the word --")
+		case arg == "--" && p.after != nil:
+			p, a.places = p.after, 0
+		case arg == "--" && p.subs == nil:
+			for i, operand := range args {
+				if a.operand(p, operand, args[i+1:]) {
+					return
+				}
+			}
+			args = nil
+		case len(arg) > 2 && strings.HasPrefix(arg, "--"), p.is["single"] && len(arg) > 1 && arg[0] == '-':
+			args = a.long(p, word, args)
+		case len(arg) > 1 && arg[0] == '-':
+			args = a.short(p, word, args)
+		case p.subs != nil && (p.subs[arg] != nil || !p.any):
+			sub := p.subs[arg]
+			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
+				sub = any
+			}
+			if sub == nil || word.open != nil {
+				a.unknown(p, "the command %q", arg)
+				return
+			}
+			p, a.places = sub, 0
+			a.begin(p)
+			if p.always != effectNone {
+				a.effect(p, p.always, "it", argument{})
+			}
+		default:
+			if a.operand(p, word, args) {
+				return
+			}
+		}
+	}
+	switch {
+	case a.has["alone"]:
+	case p.subs != nil && p.operands == nil:
+		a.unknown(p, "it without a command")
+	case p.bare != effectNone && a.places == 0 && len(a.commands) == 0 && !a.has["dry"]:
+		a.effect(p, p.bare, "it", argument{})
+	}
+}
+
+// begin looks at where a program or a subcommand starts what the project names.
+func (a *arguments) begin(p *profile) {
+	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || ofGit(a.dir)) {
+		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
+	}
+}
+
+func (a *arguments) unknown(p *profile, format string, args ...any) {
+	a.find(approval.ReasonStartsProgram, "what "+format+" does with "+p.name+" is not known", args...)
+}
+
+// long reads an option with a long name, of which GNU programs take any
+// beginning that only one has.
+func (a *arguments) long(p *profile, word argument, rest []argument) []argument {
+	name, text, given := strings.Cut(word.text, "=")
+	value := argument{text, word.open}
+	if p.is["single"] { // go takes one dash or two
+		name = "-" + strings.TrimLeft(name, "-")
+	}
+	o, ok := p.options[name]
+	switch {
+	case !ok && !p.is["single"] && !p.is["apart"] && !p.is["exact"]:
+		name, o, ok = p.complete(name)
+	case !ok:
+		if full, have, begins := p.prefixed(word.text); begins {
+			name, o, ok = full, have, true
+			value.text, given = word.text, true
+		}
+	}
+	switch {
+	case !ok && p.is["mixed"] && !strings.HasPrefix(word.text, "--"):
+		return a.short(p, word, rest)
+	case !ok || word.open != nil && !given:
+		a.unknown(p, "the option %s", name)
+	case o.takes == takesNone && given && !p.is["single"]:
+		a.unknown(p, "a value of the option %s", name)
+	case o.takes == takesPair && (given || len(rest) < 2 || rest[0].open != nil || rest[1].open != nil && rest[1].open.Many):
+		a.unknown(p, "the option %s without two values", name)
+	case o.takes == takesPair:
+		a.effect(p, o.effect, name, rest[1])
+		return rest[2:]
+	case o.takes.next() && !given && !o.takes.from(rest):
+		a.unknown(p, "the option %s without its value", name)
+	case o.effect == effectRun && given:
+		a.unknown(p, "a value of the option %s", name)
+	case o.effect == effectRun:
+		return a.run(p, name, rest)
+	case o.takes.next() && !given:
+		value, rest = rest[0], rest[1:]
+		fallthrough
+	default:
+		a.effect(p, o.effect, name, value)
+	}
+	return rest
+}
+
+// from reports whether the next word is surely the value. A program whose
+// value is optional would read another option in it.
+func (t taking) from(rest []argument) bool {
+	if len(rest) == 0 || rest[0].open != nil && rest[0].open.Many {
+		return false
+	}
+	word := rest[0].text
+	return t == takesSure || rest[0].open == nil && len(word) < 2 || word != "" && word[0] != '-'
+}
+
+// complete finds the one long option that begins so. Where several do, they
+// must do the same for it not to matter.
+func (p *profile) complete(prefix string) (name string, o option, ok bool) {
+	for full, have := range p.options {
+		if !strings.HasPrefix(full, "--") || !strings.HasPrefix(full, prefix) {
+			continue
+		}
+		if ok && have != o {
+			return prefix, option{}, false
+		}
+		if !ok || full < name { // equal words, equal answer
+			name = full
+		}
+		o, ok = have, true
+	}
+	return name, o, ok
+}
+
+// prefixed finds the option whose name the profile writes with a * at its end.
+// Of several the longest counts.
+func (p *profile) prefixed(word string) (name string, o option, ok bool) {
+	for full, have := range p.options {
+		if prefix, begins := strings.CutSuffix(full, "*"); begins && strings.HasPrefix(word, prefix) && len(full) > len(name) {
+			name, o, ok = full, have, true
+		}
+	}
+	return name, o, ok
+}
+
+// short reads a bundle of one-letter options.
+func (a *arguments) short(p *profile, word argument, rest []argument) []argument {
+	arg := word.text
+	if p.is["number"] && word.open == nil && strings.Trim(arg[1:], "0123456789") == "" {
+		return rest
+	}
+	for i := 1; i < len(arg); i++ {
+		name := "-" + arg[i:i+1]
+		o, ok := p.options[name]
+		if !ok {
+			a.unknown(p, "the option %s", name)
+			return rest
+		}
+		value := argument{arg[i+1:], word.open}
+		attached := value.text != "" || value.open != nil
+		switch {
+		case o.takes == takesPair:
+			a.unknown(p, "the option %s", name)
+			return rest
+		case o.takes == takesNone && p.is["apart"] && len(arg) > 2:
+			a.unknown(p, "the letters %s", arg)
+			return rest
+		case o.takes == takesNone:
+			a.effect(p, o.effect, name, argument{})
+			continue
+		case o.effect == effectRun && attached:
+			a.unknown(p, "a value of the option %s", name)
+			return rest
+		case o.effect == effectRun:
+			return a.run(p, name, rest)
+		case o.takes.next() && !attached && !o.takes.from(rest):
+			a.unknown(p, "the option %s without its value", name)
+			return rest
+		case o.takes.next() && !attached:
+			value, rest = rest[0], rest[1:]
+		}
+		a.effect(p, o.effect, name, value)
+		return rest
+	}
+	if word.open != nil {
+		a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
+	}
+	return rest
+}
+
+// operand reads a word that is no option. It reports true when the rest is a
+// command.
+func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
+	switch {
+	case word.open != nil && word.open.Many:
+		a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
+		return false
+	case p.is["plus"] && a.plus == 0 && strings.HasPrefix(word.text, "+"):
+		a.plus++
+		return false
+	case !p.any:
+		a.unknown(p, "the word %q", word.text)
+		return false
+	}
+	place := a.places
+	if a.has["given"] {
+		place++
+	}
+	e := p.operands[min(place, len(p.operands)-1)]
+	if name, _, ok := strings.Cut(word.text, "="); p.is["assigns"] && ok && isName(name) {
+		a.assigned(p, name, word)
+		return false
+	}
+	if p.last != effectNone {
+		a.ends = append(a.ends, word)
+	}
+	if a.places++; a.has["dry"] && len(p.lists["dry"]) > 0 {
+		e = effectNone
+	}
+	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {
+		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
+	}
+	if e == effectCommand || e == effectFed {
+		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed})
+		return true
+	}
+	if e == effectScript { // what follows is for the script
+		a.effect(p, e, "it", word)
+		for _, w := range rest {
+			a.effect(p, effectNone, "it", w)
+		}
+		return true
+	}
+	a.effect(p, e, "it", word)
+	return false
+}
+
+// assigned reads NAME=VALUE before a command (environment.md).
+func (a *arguments) assigned(p *profile, name string, word argument) {
+	switch class := envnames.Requested(name); {
+	case class != envnames.Other && class != envnames.Plain:
+		a.find(approval.ReasonEnvAsks, "%s sets %s", p.name, name)
+	case word.open != nil && word.open.Many:
+		a.find(approval.ReasonRuntimeValue, "what %s sets is known only when it runs", p.name)
+	}
+}
+
+func isName(name string) bool {
+	return envnames.Requested(name) != envnames.Malformed
+}
+
+// run reads the command behind -exec and its like, up to ; or +, and returns
+// what follows.
+func (a *arguments) run(p *profile, option string, rest []argument) []argument {
+	end := slices.IndexFunc(rest, func(w argument) bool { return w.text == ";" || w.text == "+" })
+	if end < 0 && !p.is["single"] {
+		end = len(rest)
+	}
+	if end <= 0 {
+		a.unknown(p, "a command without an end")
+		return nil
+	}
+	words := slices.DeleteFunc(slices.Clone(rest[:end]), func(w argument) bool { return strings.HasPrefix(w.text, "{") && strings.HasSuffix(w.text, "}") })
+	if strings.Contains(rest[0].text, "{") {
+		a.unknown(p, "a command that is the name of a file")
+		return nil
+	}
+	dir := "" // where the files are
+	if option == "-exec" || option == "-ok" {
+		dir = a.dir // find starts these in its own folder
+	}
+	a.commands = append(a.commands, inner{words, dir, true})
+	return rest[min(end+1, len(rest)):]
+}
+
+// bundle reads the first word as tar's old options: letters, of which at most
+// one takes the next word.
+func (p *profile) bundle(args []argument) []argument {
+	if len(args) == 0 || strings.HasPrefix(args[0].text, "-") {
+		return args
+	}
+	flags, last := "-", ""
+	for _, letter := range strings.Split(args[0].text, "") {
+		if p.options["-"+letter].takes == takesNone {
+			flags += letter
+		} else {
+			last += letter
+		}
+	}
+	if len(last) > 1 || args[0].open != nil {
+		last = "=" // no option: the values of two letters follow in a row
+	}
+	return append([]argument{{text: flags + last}}, args[1:]...)
+}

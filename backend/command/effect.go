@@ -1,0 +1,278 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
+	"github.com/countersign-app/countersign/backend/oneliner"
+)
+
+// effect is what an option or an operand does beyond the program's own job, by
+// its name in the profiles. profiles/README.txt lists them all.
+type effect string
+
+// The effects that more than the table below knows.
+const (
+	effectNone    effect = ""
+	effectCommand effect = "command" // begins a command, which is all the rest
+	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
+	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
+	effectScript  effect = "script"  // is a file that it runs; what follows is for that
+	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
+	effectPlain   effect = "plain"   // is a file that it reads
+)
+
+// use is one value that has an effect.
+type use struct {
+	*profile
+	option string // "it" for an operand
+	who    string // the program, and the option
+	value  string
+}
+
+// rule says when an effect asks: always, or where check does not pass. says is
+// the sentence then, of who and the value. note is called for the values that
+// pass and those that do not: what follows may depend on them.
+type rule struct {
+	reason approval.Reason
+	says   string
+	check  func(a *arguments, u use) bool
+	note   func(a *arguments, u use)
+}
+
+// effects are all of them. An effect without a reason asks in its note, or not
+// at all.
+var effects map[effect]rule
+
+func init() { // the notes of some look at others
+	const (
+		starts  = approval.ReasonStartsProgram
+		outside = approval.ReasonOutsideFolder
+		deletes = approval.ReasonDeletes
+	)
+	effects = map[effect]rule{
+		effectNone:    {},
+		effectCommand: {},
+		effectFed:     {},
+		effectRun:     {},
+		"starts":      {reason: starts, says: "%[1]s starts a program"},
+		"code":        {reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
+		"writes":      {reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
+		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
+		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
+		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
+		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
+
+		// Words.
+		"name": {starts, "%[1]s is given %[2]q, which may be more than a name", func(_ *arguments, u use) bool {
+			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.-") != "" && !strings.Contains(u.value, "..")
+		}, nil},
+		"word": {starts, "%[1]s is given %[2]q, which may be more than a word", func(_ *arguments, u use) bool {
+			return strings.Trim(u.value, wordLetters) == ""
+		}, nil},
+		"only": {starts, "what %[2]q does with %[1]s is not known", func(_ *arguments, u use) bool {
+			return matches(u.only[u.option], u.value)
+		}, nil},
+		"local": {starts, "%[1]s is given %[2]q, which may name another machine", func(_ *arguments, u use) bool {
+			return !strings.Contains(u.value, ":")
+		}, nil},
+		"url": {starts, "%[1]s is given %[2]q, which is no address of the web", func(_ *arguments, u use) bool {
+			scheme, _, ok := strings.Cut(strings.ToLower(u.value), "://")
+			return !(ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(u.value, ":/") || strings.HasPrefix(strings.ToLower(u.value), "file:"))
+		}, nil},
+		"repo": {starts, "%[1]s is given %[2]q, which is no address that git only fetches from", func(_ *arguments, u use) bool {
+			return repository.MatchString(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
+		}, nil},
+		"ref": {deletes, "%[1]s deletes or overwrites with %[2]q what others may have", func(_ *arguments, u use) bool {
+			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0
+		}, nil},
+		"body": {approval.ReasonUploads, "%[1]s may send a file, or write one", func(_ *arguments, u use) bool {
+			return !(strings.HasPrefix(u.value, "@") || strings.Contains(u.value, "=@") || strings.Contains(u.value, "=<") || strings.Contains(u.value, "%output") ||
+				(u.option == "--data-urlencode" || u.option == "--url-query") && strings.Contains(u.value, "@") ||
+				(u.option == "-b" || u.option == "--cookie") && !strings.Contains(u.value, "="))
+		}, nil},
+		"switch": {starts, moreThan, func(_ *arguments, u use) bool {
+			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
+			return plainName(cmakeType.ReplaceAllString(name, ""), "") && (!set || switchValue.MatchString(to))
+		}, nil},
+		"task": {starts, moreThan, func(_ *arguments, u use) bool {
+			return plainName(strings.TrimPrefix(u.value, ":"), ":@")
+		}, nil},
+		"goal": {starts, moreThan, func(_ *arguments, u use) bool {
+			return plainName(u.value, ":@") && strings.Count(u.value, ":") <= 1
+		}, nil},
+		"package": {starts, moreThan, func(a *arguments, u use) bool { return isPackage(u.value) && !a.isThere(u.value) }, nil},
+		"goflags": {starts, moreThan, func(_ *arguments, u use) bool { return goFlags(u.value) }, nil},
+		"mark":    {note: func(a *arguments, u use) { a.mark = u.value }},
+		"var": {approval.ReasonEnvAsks, "%[1]s takes %[2]s away", func(_ *arguments, u use) bool {
+			class := envnames.Requested(u.value)
+			return class != envnames.Fixed && class != envnames.Malformed
+		}, nil},
+
+		// Programs.
+		"awk": oneLine(oneliner.Awk), "sed": oneLine(oneliner.Sed), "jq": oneLine(oneliner.JQ), "select": oneLine(oneliner.SQL),
+		"awkfile": inFile(oneliner.Awk), "sedfile": inFile(oneliner.Sed),
+
+		// Places that are read, or run.
+		"inside": {outside, notInside, named, nil},
+		"folder": {outside, notInside, named, func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
+		"moves": {note: func(a *arguments, u use) {
+			if a.dir == "" && !path.IsAbs(u.value) {
+				return
+			}
+			file, err := a.look(join(a.dir, u.value))
+			if a.dir = ""; err == nil {
+				a.dir = file.Path
+			}
+		}},
+		effectScript: {outside, notInside, named, func(a *arguments, u use) {
+			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) ||
+				u.only["it"] != nil && !matches(u.only["it"], path.Base(u.value)) {
+				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the working directory", u.who, u.value)
+			}
+		}},
+		"file": {outside, notInside, func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, func(a *arguments, u use) {
+			if strings.Contains(u.value, ":") || strings.Trim(u.value[:min(1, len(u.value))], "@+") == "" {
+				a.find(starts, "%s is given %q, which may be no file", u.who, u.value)
+			}
+		}},
+		"usual": {starts, "%[1]s is given settings of an unusual place, %[2]q", func(a *arguments, u use) bool {
+			return a.inside(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
+		}, nil},
+		"context": {outside, "%[1]s is given %[2]q, which is no folder of the working directory", func(a *arguments, u use) bool {
+			file, err := a.look(join(a.dir, u.value))
+			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
+		}, nil},
+		"here": {starts, moreThan, here, nil},
+		"gofile": {starts, moreThan, func(a *arguments, u use) bool {
+			return here(a, u) || strings.HasSuffix(u.value, ".go") && plainName(u.value, "") && a.inside(u.value)
+		}, nil},
+		effectPath: {outside, "%[1]s is given the pattern %[2]q, which can mean any file", func(_ *arguments, u use) bool {
+			return !strings.HasPrefix(u.value, ":") || strings.HasPrefix(u.value, ":!") || strings.HasPrefix(u.value, ":^")
+		}, func(a *arguments, u use) {
+			if i := strings.LastIndexByte(u.value, ':'); i >= 0 {
+				a.values = append(a.values, u.value[i+1:])
+			}
+		}},
+		effectPlain: {starts, "%[1]s is given %[2]q, which may be no file", func(_ *arguments, u use) bool {
+			return !strings.Contains(u.value, "://") && (u.value == "" || !strings.ContainsAny(u.value[:1], "+@"))
+		}, nil},
+
+		// Places that are written, or deleted.
+		"out": {outside, moreThan, func(a *arguments, u use) bool {
+			return u.value == "/dev/null" || a.inside(u.value) && !a.inGit(u.value)
+		}, nil},
+		"sink": {approval.ReasonWritesFile, "%[1]s writes a file", func(_ *arguments, u use) bool {
+			return u.value == "-" || u.value == "/dev/null"
+		}, nil},
+		"into": {note: (*arguments).into},
+		"copy": {note: (*arguments).into},
+		"each": {note: func(a *arguments, u use) {
+			if a.into(u); path.Clean(join(a.start, u.value)) == a.plan.Cwd.Path {
+				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
+			}
+		}},
+		"under": {outside, "%[1]s names %[2]q, which is not known to be below the working directory", strictlyBelow, func(a *arguments, u use) {
+			if a.dir = join(a.dir, u.value); !a.closed(a.dir) {
+				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
+			}
+		}},
+		"down": {deletes, "%[1]s deletes %[2]q, which is not known to be below the working directory", strictlyBelow, func(a *arguments, u use) {
+			a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
+		}},
+		"below": {deletes, "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", func(a *arguments, u use) bool {
+			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
+		}, func(a *arguments, _ use) { a.below = true }},
+	}
+}
+
+const (
+	moreThan  = "%[1]s is given %[2]q, which may be more than it should"
+	notInside = "%[1]s names %[2]q, which is not known to be in the working directory"
+)
+
+// named reports whether a value names something in the working directory that
+// does not belong to git. An option whose value is optional may be without.
+func named(a *arguments, u use) bool {
+	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
+}
+
+func here(a *arguments, u use) bool {
+	return (u.value == "." || strings.HasPrefix(u.value, ".[") || strings.HasPrefix(u.value, "./")) && !strings.ContainsAny(u.value, ":@ ") && a.inside(u.value)
+}
+
+func strictlyBelow(a *arguments, u use) bool {
+	return a.inside(u.value) && !a.inGit(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
+}
+
+// oneLine is the rule of programs that stand in an argument.
+func oneLine(read func(string) string) rule {
+	return rule{note: func(a *arguments, u use) {
+		if why := read(u.value); why != "" {
+			a.find(approval.ReasonInlineCode, "the program of %s %s", u.who, why)
+		}
+	}}
+}
+
+// maxProgram bounds how much of a file with a program is read.
+const maxProgram = 64 << 10
+
+// inFile is the rule of programs that stand in a file of the working directory.
+func inFile(read func(string) string) rule {
+	return rule{note: func(a *arguments, u use) {
+		why := "is not in the working directory"
+		if a.inside(u.value) && a.isFile(u.value) {
+			text, err := a.World.Head(join(a.dir, u.value), maxProgram+1)
+			if why = "cannot be read"; err == nil && len(text) <= maxProgram {
+				why = read(string(text))
+			}
+		}
+		if why != "" {
+			a.find(approval.ReasonInlineCode, "the program of %s in %q %s", u.who, u.value, why)
+		}
+	}}
+}
+
+// effect turns what an option or an operand does into a reason to ask.
+func (a *arguments) effect(p *profile, e effect, option string, word argument) {
+	for list, options := range p.lists {
+		for _, listed := range options {
+			if listed == option {
+				a.has[list] = true
+			}
+		}
+	}
+	r, value := effects[e], word.text
+	switch {
+	case word.open != nil:
+		a.values = append(a.values, word.open.Maybe...)
+		if e == effectNone || e == effectPath || e == effectPlain && value != "" && strings.Trim(value[:1], "./") == "" {
+			return
+		}
+		if r.reason == "" || r.check != nil {
+			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
+			return
+		}
+	case value != "":
+		a.values = append(a.values, value)
+	}
+	u := use{p, option, p.name, value}
+	if option != "it" {
+		u.who += " " + option
+	}
+	if p.is["atfile"] && strings.HasPrefix(value, "@") {
+		a.unknown(p, "the file of words %q", value)
+	}
+	if matches(p.never[option], strings.ToLower(value)) {
+		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
+	}
+	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
+		a.find(r.reason, r.says, u.who, value)
+	}
+	if r.note != nil {
+		r.note(a, u)
+	}
+}

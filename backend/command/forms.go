@@ -1,0 +1,80 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// nameLetters are those of names that no program reads anything else into.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%,+^{}#-"
+
+// wordLetters are those of words that are no path, no address and no list.
+const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+-"
+
+// cmakeType is the type that cmake may be told of a variable.
+var cmakeType = regexp.MustCompile(`:(BOOL|STRING)$`)
+
+// switchValue is a value that turns something on or off, or counts.
+var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
+
+// repository is a name, or an address that git fetches from without starting
+// what the address names. The first letter is none that begins an option.
+var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
+
+// plainName reports whether a word is made of the letters of names and of
+// more, of which it begins with none.
+func plainName(s, more string) bool {
+	return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
+}
+
+// isPackage reports whether a word is NAME, NAME@VERSION or @SCOPE/NAME.
+func isPackage(value string) bool {
+	scope, rest, scoped := strings.Cut(value, "/")
+	if !scoped || !strings.HasPrefix(scope, "@") {
+		scope, rest = "@x", value
+	}
+	return plainName(scope[1:], "") && plainName(rest, "@~*<>=") && !strings.Contains(rest, "/")
+}
+
+// goFlags reports whether flags for go's compiler or linker only say what the
+// result holds. The linker takes the word behind -X whatever it is.
+func goFlags(text string) bool {
+	if strings.ContainsAny(text, `'"\`) {
+		return false
+	}
+	if pattern, rest, ok := strings.Cut(text, "="); ok && !strings.HasPrefix(strings.TrimSpace(text), "-") && !strings.ContainsAny(pattern, " \t\n") {
+		text = rest
+	}
+	fields := strings.Fields(text)
+	for i := 0; i < len(fields); i++ {
+		switch name, set, given := strings.Cut(fields[i], "="); {
+		case slices.Contains([]string{"-s", "-w", "-N", "-l", "-m", "-m=2"}, fields[i]):
+		case name == "-X" && given && strings.Contains(set, "="):
+		case fields[i] == "-X" && i+1 < len(fields) && strings.Contains(fields[i+1], "=") && fields[i+1][0] != '-':
+			i++
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// usual reports whether a file is named as the settings of a program are.
+func usual(program, file string) bool {
+	switch file {
+	case "package.json", "pyproject.toml", "setup.cfg", "tox.ini":
+		return true
+	}
+	own := program[:len(program)-len(strings.TrimLeft(program, "abcdefghijklmnopqrstuvwxyz"))]
+	return strings.HasPrefix(strings.TrimPrefix(file, "."), own)
+}
+
+// matches reports whether a value is like one of the patterns.
+func matches(patterns []string, value string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, value)
+		return ok && err == nil
+	})
+}
