@@ -58,7 +58,7 @@ test: setup build unit fuzz-test page-test desktop-test
 unit:
 	COUNTERSIGN_TEST=all $(GO) test -race -count=1 -timeout 20m ./...
 
-fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob
+fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname
 fuzz-test: FUZZTIME = 10s
 fuzz-test: fuzz
 

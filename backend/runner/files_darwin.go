@@ -30,6 +30,18 @@ func openExactly(path string) (int, error) {
 	return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOFOLLOW_ANY, 0)
 }
 
+// statExactly looks at a folder by a path without links.
+func statExactly(path string, st *unix.Stat_t) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil && real != path {
+		err = unix.ELOOP
+	}
+	if err != nil {
+		return err
+	}
+	return unix.Stat(path, st)
+}
+
 // folder is a working directory.
 type folder struct {
 	path string // its real path

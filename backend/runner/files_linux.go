@@ -84,6 +84,16 @@ func openExactly(path string) (int, error) {
 	})
 }
 
+// statExactly looks at a folder by a path without links.
+func statExactly(path string, st *unix.Stat_t) error {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Fstat(fd, st)
+}
+
 // folder is a working directory, held open so that no other one can take
 // its place.
 type folder struct {

@@ -394,7 +394,7 @@ func (sh *shell) inFolder(s *approval.Segment) *Denied {
 		return nil
 	}
 	var here, there unix.Stat_t
-	if sh.dir.path == s.Dir && sh.dir.stat(&here) == nil && unix.Stat(s.Dir, &there) == nil && seen(&here).SameFolder(seen(&there)) {
+	if sh.dir.stat(&here) == nil && statExactly(s.Dir, &there) == nil && seen(&here).SameFolder(seen(&there)) {
 		return nil
 	}
 	return drifted("%q was to run in %q but would run in %q", strings.Join(s.Argv, " "), s.Dir, sh.dir.path)

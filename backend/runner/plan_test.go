@@ -147,6 +147,9 @@ func TestDenialSaysWhy(t *testing.T) {
 
 func TestFolderMustBeTheJudgedOne(t *testing.T) {
 	r, dir := newRunner(t), likeBashFolder(t)
+	if err := os.Symlink("sub", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		text, dir string
 		drifts    bool
@@ -156,6 +159,7 @@ func TestFolderMustBeTheJudgedOne(t *testing.T) {
 		{`cd nope; ls`, dir + "/nope", true},
 		{`cd nope; ls`, dir + "/sub", true},
 		{`cd sub; ls`, dir, true},
+		{`cd sub; ls`, dir + "/link", true}, // it led elsewhere when that was judged
 	} {
 		job := textJob(t, dir, test.text)
 		job.Plan.Segments[1].Dir = test.dir
