@@ -15,7 +15,7 @@ type tree struct {
 
 func (d *tree) List(folder string) (names []string) {
 	for _, file := range d.files {
-		if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(folder, "/")+"/"); ok {
+		if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(path.Clean("/"+folder), "/")+"/"); ok {
 			name, _, _ := strings.Cut(rest, "/")
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -26,8 +26,9 @@ func (d *tree) List(folder string) (names []string) {
 }
 
 func (d *tree) Exists(name string) bool {
+	folder := strings.HasSuffix(name, "/")
 	name = path.Clean(name)
-	return slices.ContainsFunc(d.files, func(file string) bool { return file == name || strings.HasPrefix(file, strings.TrimSuffix(name, "/")+"/") })
+	return slices.ContainsFunc(d.files, func(file string) bool { return file == name && !folder || strings.HasPrefix(file, strings.TrimSuffix(name, "/")+"/") })
 }
 
 func (d *tree) Spend(n int) bool { d.steps -= n; return d.steps >= 0 }
