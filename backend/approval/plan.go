@@ -122,6 +122,8 @@ type Segment struct {
 	// Words are the words as written, where one of them is not final: it is
 	// open, or stands for the names of files. Else nil.
 	Words []Word `json:"words,omitempty"`
+	// Made are the places in Argv of words that patterns or braces stand for.
+	Made []int `json:"-"`
 	// Assigns are the variables set for this command alone.
 	Assigns []Assign `json:"assigns,omitempty"`
 	// Dir is the folder it runs in, empty when that is known only at run time.

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,11 +27,14 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}}
 	a.begin(p)
 	a.read(p, operands(seg))
-	if a.below && slices.ContainsFunc(patterns(seg), func(pattern string) bool { return path.Clean(pattern) == "*" }) {
+	if (a.below || len(a.gone) > 0) && slices.ContainsFunc(patterns(seg), everything.MatchString) {
 		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
 	}
 	return a
 }
+
+// everything are patterns that may stand for all that is in the folder.
+var everything = regexp.MustCompile(`^(\./+)*(\[[^]/]*\]|[*?.])*\*(\[[^]/]*\]|[*?.])*/*$`)
 
 // proxies start the tool whose name they were called by, in the version that
 // the project names.
@@ -41,6 +44,7 @@ var proxies = words("rustup volta-shim")
 type argument struct {
 	text string
 	open *approval.Open
+	made bool // by a pattern or braces
 }
 
 // operands returns the words behind the name of a program.
@@ -51,7 +55,12 @@ func operands(seg *approval.Segment) []argument {
 	}
 	for i := range seg.Open {
 		if at := seg.Open[i].At; at > 0 {
-			list[at-1] = argument{seg.Open[i].Prefix, &seg.Open[i]}
+			list[at-1] = argument{text: seg.Open[i].Prefix, open: &seg.Open[i]}
+		}
+	}
+	for _, at := range seg.Made {
+		if at > 0 && at <= len(list) {
+			list[at-1].made = true
 		}
 	}
 	return list
@@ -171,7 +180,7 @@ func (a *arguments) unknown(p *profile, format string, args ...any) {
 // beginning that only one has.
 func (a *arguments) long(p *profile, word argument, rest []argument) []argument {
 	name, text, given := strings.Cut(word.text, "=")
-	value := argument{text, word.open}
+	value := argument{text: text, open: word.open}
 	if p.is["single"] { // go takes one dash or two
 		name = "-" + strings.TrimLeft(name, "-")
 	}
@@ -264,7 +273,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 			a.unknown(p, "the option %s", name)
 			return rest
 		}
-		value := argument{arg[i+1:], word.open}
+		value := argument{text: arg[i+1:], open: word.open}
 		attached := value.text != "" || value.open != nil
 		switch {
 		case o.takes == takesPair:
@@ -373,9 +382,9 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 		a.unknown(p, "a command that is the name of a file")
 		return nil
 	}
-	dir := "" // where the files are
-	if option == "-exec" || option == "-ok" {
-		dir = a.dir // find starts these in its own folder
+	dir := a.dir // find starts these in its own folder, or where the files are
+	if option != "-exec" && option != "-ok" && (!a.project() || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
+		dir = ""
 	}
 	a.commands = append(a.commands, inner{words, dir, true})
 	return rest[min(end+1, len(rest)):]

@@ -34,12 +34,15 @@ type use struct {
 
 // rule says when an effect asks: always, or where check does not pass. says is
 // the sentence then, of who and the value. note is called for the values that
-// pass and those that do not: what follows may depend on them.
+// pass and those that do not: what follows may depend on them. A value that is
+// a program names no file.
 type rule struct {
 	reason approval.Reason
 	says   string
 	check  func(a *arguments, u use) bool
 	note   func(a *arguments, u use)
+
+	program bool
 }
 
 // effects are all of them. An effect without a reason asks in its note, or not
@@ -67,58 +70,59 @@ func init() { // the notes of some look at others
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.
-		"name": {starts, "%[1]s is given %[2]q, which may be more than a name", func(_ *arguments, u use) bool {
+		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.-") != "" && !strings.Contains(u.value, "..")
-		}, nil},
-		"word": {starts, "%[1]s is given %[2]q, which may be more than a word", func(_ *arguments, u use) bool {
+		}},
+		"word": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a word", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, wordLetters) == ""
-		}, nil},
-		"only": {starts, "what %[2]q does with %[1]s is not known", func(_ *arguments, u use) bool {
+		}},
+		"only": {reason: starts, says: "what %[2]q does with %[1]s is not known", check: func(_ *arguments, u use) bool {
 			return matches(u.only[u.option], u.value)
-		}, nil},
-		"local": {starts, "%[1]s is given %[2]q, which may name another machine", func(_ *arguments, u use) bool {
+		}},
+		"local": {reason: starts, says: "%[1]s is given %[2]q, which may name another machine", check: func(_ *arguments, u use) bool {
 			return !strings.Contains(u.value, ":")
-		}, nil},
-		"url": {starts, "%[1]s is given %[2]q, which is no address of the web", func(_ *arguments, u use) bool {
+		}},
+		"url": {reason: starts, says: "%[1]s is given %[2]q, which is no address of the web", check: func(_ *arguments, u use) bool {
 			scheme, _, ok := strings.Cut(strings.ToLower(u.value), "://")
-			return !(ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(u.value, ":/") || strings.HasPrefix(strings.ToLower(u.value), "file:"))
-		}, nil},
-		"repo": {starts, "%[1]s is given %[2]q, which is no address that git only fetches from", func(_ *arguments, u use) bool {
+			return !strings.HasPrefix(u.value, "@") && !(ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(u.value, ":/") || strings.HasPrefix(strings.ToLower(u.value), "file:"))
+		}},
+		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(_ *arguments, u use) bool {
 			return repository.MatchString(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
-		}, nil},
-		"ref": {deletes, "%[1]s deletes or overwrites with %[2]q what others may have", func(_ *arguments, u use) bool {
+		}},
+		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0
-		}, nil},
-		"body": {approval.ReasonUploads, "%[1]s may send a file, or write one", func(_ *arguments, u use) bool {
+		}},
+		"body": {reason: approval.ReasonUploads, says: "%[1]s may send a file, or write one", check: func(_ *arguments, u use) bool {
 			return !(strings.HasPrefix(u.value, "@") || strings.Contains(u.value, "=@") || strings.Contains(u.value, "=<") || strings.Contains(u.value, "%output") ||
 				(u.option == "--data-urlencode" || u.option == "--url-query") && strings.Contains(u.value, "@") ||
 				(u.option == "-b" || u.option == "--cookie") && !strings.Contains(u.value, "="))
-		}, nil},
-		"switch": {starts, moreThan, func(_ *arguments, u use) bool {
+		}},
+		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
 			return plainName(cmakeType.ReplaceAllString(name, ""), "") && (!set || switchValue.MatchString(to))
-		}, nil},
-		"task": {starts, moreThan, func(_ *arguments, u use) bool {
+		}},
+		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			return plainName(strings.TrimPrefix(u.value, ":"), ":@")
-		}, nil},
-		"goal": {starts, moreThan, func(_ *arguments, u use) bool {
+		}},
+		"goal": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			return plainName(u.value, ":@") && strings.Count(u.value, ":") <= 1
-		}, nil},
-		"package": {starts, moreThan, func(a *arguments, u use) bool { return isPackage(u.value) && !a.isThere(u.value) }, nil},
-		"goflags": {starts, moreThan, func(_ *arguments, u use) bool { return goFlags(u.value) }, nil},
+		}},
+		"package": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool { return isPackage(u.value) && !a.isThere(u.value) }},
+		"goflags": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool { return goFlags(u.value) }},
 		"mark":    {note: func(a *arguments, u use) { a.mark = u.value }},
-		"var": {approval.ReasonEnvAsks, "%[1]s takes %[2]s away", func(_ *arguments, u use) bool {
+		"var": {reason: approval.ReasonEnvAsks, says: "%[1]s takes %[2]s away", check: func(_ *arguments, u use) bool {
 			class := envnames.Requested(u.value)
 			return class != envnames.Fixed && class != envnames.Malformed
-		}, nil},
+		}},
 
 		// Programs.
 		"awk": oneLine(oneliner.Awk), "sed": oneLine(oneliner.Sed), "jq": oneLine(oneliner.JQ), "select": oneLine(oneliner.SQL),
+		"yq":      yq,
 		"awkfile": inFile(oneliner.Awk), "sedfile": inFile(oneliner.Sed),
 
 		// Places that are read, or run.
-		"inside": {outside, notInside, named, nil},
-		"folder": {outside, notInside, named, func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
+		"inside": {reason: outside, says: notInside, check: named},
+		"folder": {reason: outside, says: notInside, check: named, note: func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
 		"moves": {note: func(a *arguments, u use) {
 			if a.dir == "" && !path.IsAbs(u.value) {
 				return
@@ -128,46 +132,46 @@ func init() { // the notes of some look at others
 				a.dir = file.Path
 			}
 		}},
-		effectScript: {outside, notInside, named, func(a *arguments, u use) {
+		effectScript: {reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
 			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) ||
 				u.only["it"] != nil && !matches(u.only["it"], path.Base(u.value)) {
 				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the working directory", u.who, u.value)
 			}
 		}},
-		"file": {outside, notInside, func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, func(a *arguments, u use) {
+		"file": {reason: outside, says: notInside, check: func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, note: func(a *arguments, u use) {
 			if strings.Contains(u.value, ":") || strings.Trim(u.value[:min(1, len(u.value))], "@+") == "" {
 				a.find(starts, "%s is given %q, which may be no file", u.who, u.value)
 			}
 		}},
-		"usual": {starts, "%[1]s is given settings of an unusual place, %[2]q", func(a *arguments, u use) bool {
+		"usual": {reason: starts, says: "%[1]s is given settings of an unusual place, %[2]q", check: func(a *arguments, u use) bool {
 			return a.inside(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
-		}, nil},
-		"context": {outside, "%[1]s is given %[2]q, which is no folder of the working directory", func(a *arguments, u use) bool {
+		}},
+		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the working directory", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))
 			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
-		}, nil},
-		"here": {starts, moreThan, here, nil},
-		"gofile": {starts, moreThan, func(a *arguments, u use) bool {
+		}},
+		"here": {reason: starts, says: moreThan, check: here},
+		"gofile": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			return here(a, u) || strings.HasSuffix(u.value, ".go") && plainName(u.value, "") && a.inside(u.value)
-		}, nil},
-		effectPath: {outside, "%[1]s is given the pattern %[2]q, which can mean any file", func(_ *arguments, u use) bool {
+		}},
+		effectPath: {reason: outside, says: "%[1]s is given the pattern %[2]q, which can mean any file", check: func(_ *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") || strings.HasPrefix(u.value, ":!") || strings.HasPrefix(u.value, ":^")
-		}, func(a *arguments, u use) {
+		}, note: func(a *arguments, u use) {
 			if i := strings.LastIndexByte(u.value, ':'); i >= 0 {
 				a.values = append(a.values, u.value[i+1:])
 			}
 		}},
-		effectPlain: {starts, "%[1]s is given %[2]q, which may be no file", func(_ *arguments, u use) bool {
+		effectPlain: {reason: starts, says: "%[1]s is given %[2]q, which may be no file", check: func(_ *arguments, u use) bool {
 			return !strings.Contains(u.value, "://") && (u.value == "" || !strings.ContainsAny(u.value[:1], "+@"))
-		}, nil},
+		}},
 
 		// Places that are written, or deleted.
-		"out": {outside, moreThan, func(a *arguments, u use) bool {
+		"out": {reason: outside, says: moreThan, check: func(a *arguments, u use) bool {
 			return u.value == "/dev/null" || a.inside(u.value) && !a.inGit(u.value)
-		}, nil},
-		"sink": {approval.ReasonWritesFile, "%[1]s writes a file", func(_ *arguments, u use) bool {
+		}},
+		"sink": {reason: approval.ReasonWritesFile, says: "%[1]s writes a file", check: func(_ *arguments, u use) bool {
 			return u.value == "-" || u.value == "/dev/null"
-		}, nil},
+		}},
 		"into": {note: (*arguments).into},
 		"copy": {note: (*arguments).into},
 		"each": {note: func(a *arguments, u use) {
@@ -175,17 +179,17 @@ func init() { // the notes of some look at others
 				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
 			}
 		}},
-		"under": {outside, "%[1]s names %[2]q, which is not known to be below the working directory", strictlyBelow, func(a *arguments, u use) {
+		"under": {reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
 			if a.dir = join(a.dir, u.value); !a.closed(a.dir) {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {deletes, "%[1]s deletes %[2]q, which is not known to be below the working directory", strictlyBelow, func(a *arguments, u use) {
+		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
 		}},
-		"below": {deletes, "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", func(a *arguments, u use) bool {
+		"below": {reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
-		}, func(a *arguments, _ use) { a.below = true }},
+		}, note: func(a *arguments, _ use) { a.below = true }},
 	}
 }
 
@@ -210,12 +214,22 @@ func strictlyBelow(a *arguments, u use) bool {
 
 // oneLine is the rule of programs that stand in an argument.
 func oneLine(read func(string) string) rule {
-	return rule{note: func(a *arguments, u use) {
+	return rule{program: true, note: func(a *arguments, u use) {
 		if why := read(u.value); why != "" {
 			a.find(approval.ReasonInlineCode, "the program of %s %s", u.who, why)
 		}
 	}}
 }
+
+// yq is the rule of programs of yq, which takes a first operand for a file if
+// there is one of that name.
+var yq = rule{program: true, note: func(a *arguments, u use) {
+	if file, err := a.look(join(a.dir, u.value)); a.dir == "" || err == nil && !isDir(file) {
+		a.values = append(a.values, u.value)
+		a.find(approval.ReasonInlineCode, "%s is given %q, which is a file here and not a program", u.who, u.value)
+	}
+	effects["jq"].note(a, u)
+}}
 
 // maxProgram bounds how much of a file with a program is read.
 const maxProgram = 64 << 10
@@ -256,7 +270,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 			return
 		}
-	case value != "":
+	case value != "" && !r.program:
 		a.values = append(a.values, value)
 	}
 	u := use{p, option, p.name, value}

@@ -84,19 +84,36 @@ func (j *job) inner(index int, outer *approval.Segment) {
 			}
 		}
 		switch {
-		case one.words[0].open != nil:
+		case one.words[0].open != nil || one.words[0].made:
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "the program's name is known only when it runs"))
 		case strings.HasPrefix(seg.Argv[0], "-"):
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s is given an option in the place of a command", first(outer.Argv)))
 		default:
 			j.program(&seg)
 		}
-		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || readerOptions[name].letters != "") {
+		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || readerOptions[name].letters != "" || unfinished(name, seg.Argv)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
 		}
 		j.plan.Segments = append(j.plan.Segments, seg)
 		j.nested(len(j.plan.Segments) - 1)
 	}
+}
+
+// unfinished reports whether the last word of a reader is an option whose value
+// would be the next word.
+func unfinished(name string, argv []string) bool {
+	last := argv[len(argv)-1]
+	if len(argv) == 1 || !strings.HasPrefix(last, "-") || last == "-" || last == "--" {
+		return false
+	}
+	return strings.HasPrefix(last, "--") && !strings.Contains(last, "=") || strings.ContainsAny(last[len(last)-1:], readerValues[name])
+}
+
+// readerValues are the letters of readers' options that take a value, where
+// they do in one of the common versions.
+var readerValues = map[string]string{
+	"grep": "efmABCdD", "egrep": "efmABCdD", "fgrep": "efmABCdD", "head": "nc", "tail": "ncsb", "du": "dtXBI", "stat": "cft",
+	"file": "fmFPe", "ls": "ITwD", "tree": "LPIHToF", "diff": "xXISUCFWD", "cmp": "in", "seq": "sfw", "basename": "s", "wc": "",
 }
 
 // startingBuiltins run what follows them.

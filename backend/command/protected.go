@@ -75,11 +75,8 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 	switch {
 	case read == nil || len(read.findings) > 0:
 		names = attached(names)
-	case read.dir != seg.Dir:
-		dirs = append(dirs, read.dir)
-		fallthrough
-	default:
-		names = append(slices.Clone(names), read.values...)
+	default: // it says which of its words name files
+		dirs, names = append(dirs, read.dir), read.values
 	}
 	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
 		names = append(slices.Clone(names), ".")

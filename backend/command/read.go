@@ -37,6 +37,9 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 	if deep(file) {
 		return no(approval.ReasonTooComplex, "it has more parts than can be looked at")
 	}
+	if !delimited(text, file) {
+		return no(approval.ReasonUnreadable, "what ends its here-document is not clear")
+	}
 	if strings.Contains(text, "\\\n") && !joins(text, file, g) {
 		return no(approval.ReasonUnreadable, "it joins lines with a backslash where shells do not agree")
 	}
@@ -180,16 +183,34 @@ func (p places) add(n syntax.Node) {
 	}
 }
 
+// delimited reports whether the words that end here-documents stand alone. To
+// a shell, a # right behind a quote belongs to the word; to the parser it
+// begins a comment.
+func delimited(text string, file *syntax.File) bool {
+	ok := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if r, is := n.(*syntax.Redirect); is && (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Word != nil {
+			end := r.Word.End().Offset()
+			ok = ok && (int(end) >= len(text) || strings.IndexByte(" \t\n;&|()<>", text[end]) >= 0)
+		}
+		return ok
+	})
+	return ok
+}
+
 // joins reports whether the text means the same when its lines are joined
 // where a backslash ends them. A shell joins them before it reads words; the
 // parser does not always (lessons.md, 4).
 func joins(text string, file *syntax.File, g grammar) bool {
 	literal := make(places, len(text)) // where a backslash is only a backslash
+	comments := make(places, len(text))
 	expands := make(places, len(text)) // where only $ and ` count
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case *syntax.SglQuoted, *syntax.Comment:
+		case *syntax.SglQuoted:
 			literal.add(n)
+		case *syntax.Comment:
+			comments.add(n)
 		case *syntax.DblQuoted:
 			expands.add(n)
 		case *syntax.Redirect:
@@ -203,7 +224,10 @@ func joins(text string, file *syntax.File, g grammar) bool {
 	})
 	var joined strings.Builder
 	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || literal[i] {
+		if comments[i] && text[i] == '\\' && i+1 < len(text) && text[i+1] == '\n' {
+			return false // a comment ends with its line; the parser reads on
+		}
+		if text[i] != '\\' || literal[i] || comments[i] {
 			joined.WriteByte(text[i])
 			continue
 		}

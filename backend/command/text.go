@@ -286,6 +286,9 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 	node := approval.Node{Op: approval.OpPipe}
 	for i, stage := range stages {
 		inside := dir
+		if i > 0 {
+			ok = t.startsStage(stage, dir) && ok
+		}
 		kid, fine := t.stmt(stage, &inside)
 		if ok = ok && fine; !ok {
 			continue
@@ -302,6 +305,22 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		node.Kids = append(node.Kids, *kid)
 	}
 	return &node, ok
+}
+
+// startsStage reports whether bash reads the beginning of a later stage as we
+// do: there, time is a program, and ! a mistake.
+func (t *textJob) startsStage(stage *syntax.Stmt, dir string) bool {
+	clause, timed := stage.Cmd.(*syntax.TimeClause)
+	if timed {
+		at := int(clause.Time.Offset())
+		seg := approval.Segment{Start: at, End: at + len("time"), Argv: []string{"time"}, Dir: dir}
+		t.shellWord(&seg)
+		t.plan.Segments = append(t.plan.Segments, seg)
+	}
+	if timed || stage.Negated {
+		t.ask(approval.ReasonUnreadable, "shells do not agree on how a stage of its pipeline begins")
+	}
+	return !timed && !stage.Negated
 }
 
 // maxStages bounds how many programs run at once (plan-runner.md, limits).
@@ -454,6 +473,14 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 		}
 		return t.assign(call.Assigns, false, *dir)
 	}
+	if list, ok := exports(call); ok && t.ring2 && len(redirs) == 0 && len(call.Assigns) == 0 {
+		for _, a := range list {
+			if a.Value != nil {
+				t.holds(a.Name.Value, a.Value)
+			}
+		}
+		return t.assign(list, true, *dir)
+	}
 	index := len(t.plan.Segments)
 	t.plan.Segments = append(t.plan.Segments, approval.Segment{}) // its place is before what its words run
 	seg, ok := t.segment(call, *dir)
@@ -476,6 +503,34 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	t.makes(&seg)
 	t.plan.Segments[index] = seg
 	return &approval.Node{Op: approval.OpRun, Seg: index}, ok
+}
+
+// exports takes an export apart that stands in a text for sh, where it is no
+// word of the grammar.
+func exports(call *syntax.CallExpr) (list []*syntax.Assign, ok bool) {
+	if call.Args[0].Lit() != "export" || len(call.Args) == 1 {
+		return nil, false
+	}
+	for _, word := range call.Args[1:] {
+		first, ok := word.Parts[0].(*syntax.Lit)
+		if !ok {
+			return nil, false
+		}
+		name, value, given := strings.Cut(first.Value, "=")
+		a := &syntax.Assign{Name: &syntax.Lit{Value: name}, Naked: !given}
+		switch {
+		case envnames.Requested(name) == envnames.Malformed, !given && len(word.Parts) > 1, strings.HasPrefix(value, "~"):
+			return nil, false
+		case given && value == "":
+			a.Value = &syntax.Word{Parts: word.Parts[1:]}
+		case given:
+			rest := *first
+			rest.Value = value
+			a.Value = &syntax.Word{Parts: append([]syntax.WordPart{&rest}, word.Parts[1:]...)}
+		}
+		list = append(list, a)
+	}
+	return list, true
 }
 
 // segment reads the words of a simple command. Words that only the run can
@@ -502,6 +557,11 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 			v.open.At = len(seg.Argv)
 			seg.Open, seg.Argv = append(seg.Open, *v.open), append(seg.Argv, v.written)
 		} else {
+			if !v.literal || v.expands {
+				for k := range v.final {
+					seg.Made = append(seg.Made, len(seg.Argv)+k)
+				}
+			}
 			seg.Argv = append(seg.Argv, v.final...)
 		}
 		seg.Words = append(seg.Words, v.words...)
@@ -513,6 +573,9 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 		seg.Argv = seg.Argv[1:] // it only passes functions by, and there are none
 		for i := range seg.Open {
 			seg.Open[i].At--
+		}
+		for i := range seg.Made {
+			seg.Made[i]--
 		}
 		if seg.Words != nil {
 			seg.Words = seg.Words[1:]
@@ -578,7 +641,11 @@ func (t *textJob) sameEverywhere(seg *approval.Segment) {
 	if seg.Builtin != "echo" || (t.grammar == bash && t.who == approval.Ours) {
 		return
 	}
-	for _, word := range seg.Argv[1:] {
+	words := seg.Argv[1:]
+	for _, o := range seg.Open {
+		words = append(slices.Clone(words), o.Maybe...)
+	}
+	for _, word := range words {
 		if strings.Contains(word, `\`) || (strings.HasPrefix(word, "-") && word != "-n") {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this echo prints"))
 			return

@@ -109,7 +109,8 @@ func (t *textJob) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 		return nil, false
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
-	found := syntax.SplitBraces(split)
+	syntax.SplitBraces(split)
+	found := slices.ContainsFunc(split.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
 	if t.grammar != bash && found || oddBraces(split) {
 		return nil, false
 	}
@@ -132,7 +133,7 @@ func oddBraces(word *syntax.Word) bool {
 	for _, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			loose.WriteString(part.Value)
+			loose.WriteString(escaped.ReplaceAllString(part.Value, "_"))
 		case *syntax.BraceExp:
 			if slices.ContainsFunc(part.Elems, oddBraces) {
 				return true
@@ -143,6 +144,9 @@ func oddBraces(word *syntax.Word) bool {
 	}
 	return oddList.MatchString(loose.String()) || found && oddSequence.MatchString(loose.String())
 }
+
+// escaped are characters without a meaning of their own.
+var escaped = regexp.MustCompile(`(?s)\\.`)
 
 var oddList, oddSequence = regexp.MustCompile(`(?s)\{.*,.*\}`), regexp.MustCompile(`(?s)\{.*\.\..*\}`)
 
@@ -272,6 +276,9 @@ func (t *textJob) parts(word *syntax.Word, dir string, fields bool) (parts appro
 			s.has = true
 			for _, inner := range part.Parts {
 				if lit, isLit := inner.(*syntax.Lit); isLit {
+					if t.grammar != bash && strings.Contains(lit.Value, "$[") {
+						return nil, false, false
+					}
 					var b strings.Builder
 					quoted(&b, lit.Value)
 					s.all(b.String())
@@ -299,7 +306,7 @@ func (t *textJob) unquoted(s *static, piece string, first, only, fields bool) bo
 		s.all(t.Home)
 		piece = piece[1:]
 	}
-	if first && (strings.HasPrefix(piece, "~") || strings.HasPrefix(piece, "=") && t.noShell) {
+	if first && (strings.HasPrefix(piece, "~") || strings.HasPrefix(piece, "=") && t.noShell && !(only && piece == "=")) {
 		return false
 	}
 	for i := 0; i < len(piece); i++ {
@@ -312,6 +319,8 @@ func (t *textJob) unquoted(s *static, piece string, first, only, fields bool) bo
 			if piece[i] != '\n' {
 				s.plain(piece[i])
 			}
+		case c == '$' && t.grammar != bash:
+			return false // $'…', $"…" and $[…] mean more to bash
 		case c == '~' && i > 0 && (piece[i-1] == '=' && fields || piece[i-1] == ':'):
 			return false // bash expands it after = and : in some words
 		case fields && strings.IndexByte("*?[]-!^", c) >= 0:

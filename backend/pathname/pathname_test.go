@@ -28,7 +28,9 @@ func (d *tree) List(folder string) (names []string) {
 func (d *tree) Exists(name string) bool {
 	folder := strings.HasSuffix(name, "/")
 	name = path.Clean(name)
-	return slices.ContainsFunc(d.files, func(file string) bool { return file == name && !folder || strings.HasPrefix(file, strings.TrimSuffix(name, "/")+"/") })
+	return slices.ContainsFunc(d.files, func(file string) bool {
+		return file == name && !folder || strings.HasPrefix(file, strings.TrimSuffix(name, "/")+"/")
+	})
 }
 
 func (d *tree) Spend(n int) bool { d.steps -= n; return d.steps >= 0 }

@@ -62,6 +62,9 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	for _, f := range r.whole(in, j.Security) {
 		take(&j, approval.VerdictAsk, f)
 	}
+	if j.Verdict == approval.VerdictUnset && in.Plan.Root != nil {
+		j.Verdict = approval.VerdictAllow // it only sets variables
+	}
 	if j.Verdict == approval.VerdictUnset {
 		take(&j, approval.VerdictDeny, say(approval.ReasonInvalid, "there is nothing to run"))
 	}

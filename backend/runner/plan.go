@@ -151,6 +151,7 @@ type shell struct {
 	marked map[string]bool
 	last   ending
 	exited bool
+	held   int // bytes that its variables hold
 	// substituted tells that a substitution ran in the words of an assignment.
 	substituted bool
 

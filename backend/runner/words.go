@@ -83,7 +83,7 @@ func (f *fields) list() []field {
 // set IFS.
 func (f *fields) split(value string) {
 	const blanks = " \t\n"
-	for value != "" {
+	for value != "" && len(f.done) <= maxSteps { // more of them are denied
 		if i := strings.IndexAny(value, blanks); i != 0 {
 			if i < 0 {
 				i = len(value)
@@ -102,6 +102,10 @@ func backslashed(value string) string { return strings.ReplaceAll(value, `\`, `\
 
 func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool) {
 	for _, p := range word {
+		if f.text.Len() > maxOutput || len(f.done) > maxSteps {
+			sh.deny(Outer, denied(approval.ReasonTooComplex, "a word becomes more than %d MB, or more than %d words", maxOutput>>20, maxSteps))
+			return ending{}, false
+		}
 		switch p.Kind {
 		case approval.PartText:
 			f.add(p.Text, pathname.Escape(p.Text))
@@ -139,10 +143,11 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	return value, ending{}, true
 }
 
-// Limits of a substitution (plan-runner.md).
+// Limits of a substitution (plan-runner.md), and of all variables together.
 const (
 	maxOutput  = 16 << 20
 	maxWaiting = 10 * time.Minute
+	maxHeld    = 4 * maxOutput
 )
 
 // output runs a part of the plan in a subshell and returns what it printed,
@@ -228,6 +233,11 @@ func (sh *shell) assign(list []approval.Assign, stderr int) ending {
 }
 
 func (sh *shell) set(name, value string) {
+	old, _ := sh.lookup(name)
+	if sh.held += len(value) - len(old); sh.held > maxHeld || len(value) > maxOutput {
+		sh.deny(Outer, denied(approval.ReasonTooComplex, "its variables hold more than %d MB", maxHeld>>20))
+		return
+	}
 	if _, inherited := sh.inherited(name); inherited || sh.marked[name] {
 		delete(sh.vars, name)
 		sh.setenv(name, value)
