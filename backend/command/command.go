@@ -40,8 +40,9 @@ type Analyzer struct {
 	UID int
 	// Ours are the files and folders of Countersign itself: asking for one
 	// of them, or for something in it, is never harmless.
-	Ours []string
-	path []searchDir
+	Ours  []string
+	path  []searchDir
+	heads heads
 }
 
 // searchDir is a folder of the login PATH, and whether it was there when the

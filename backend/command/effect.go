@@ -232,7 +232,7 @@ var yq = rule{program: true, note: func(a *arguments, u use) {
 }}
 
 // maxProgram bounds how much of a file with a program is read.
-const maxProgram = 64 << 10
+const maxProgram = 16 << 10
 
 // inFile is the rule of programs that stand in a file of the working directory.
 func inFile(read func(string) string) rule {

@@ -19,10 +19,12 @@ const (
 	maxNames = 5_000
 )
 
+// listing is how many steps it costs to read a folder.
+const listing = 4
+
 // effort is what one analysis has looked at so far.
 type effort struct {
 	seen                map[string]seen
-	heads               map[string]beginning
 	lists               map[string][]string
 	work, listed, named int
 }
@@ -34,15 +36,7 @@ type seen struct {
 	err  error
 }
 
-// beginning is what a file begins with.
-type beginning struct {
-	text []byte
-	err  error
-}
-
-func newEffort() *effort {
-	return &effort{seen: map[string]seen{}, heads: map[string]beginning{}, lists: map[string][]string{}}
-}
+func newEffort() *effort { return &effort{seen: map[string]seen{}, lists: map[string][]string{}} }
 
 // spend counts steps, and reports whether there may be more of them. Whoever
 // hears no stops; that the request asks for it is for cap to say.
@@ -68,23 +62,10 @@ func (j *job) look(path string) (approval.File, error) {
 	return file, err
 }
 
-// headSize is how much of a program is read to see whether it is a script.
-const headSize = 256
-
-// head returns what a program begins with.
-func (j *job) head(path string) ([]byte, error) {
-	h, ok := j.heads[path]
-	if !ok {
-		h.text, h.err = j.World.Head(path, headSize)
-		j.heads[path] = h
-	}
-	return h.text, h.err
-}
-
 // list returns the names in a folder, and counts them.
 func (j *job) list(folder string) []string {
 	names, ok := j.lists[folder]
-	if !ok && j.spend(1) {
+	if !ok && j.spend(listing) {
 		names, _ = j.World.List(folder) // what cannot be read has no names
 		j.lists[folder] = names
 	}

@@ -156,7 +156,7 @@ const maxInterpreters = 4
 // kernel will read that line again at the start; the runner starts the
 // interpreter that was resolved here instead.
 func (j *job) script(res *approval.Resolution, depth int) approval.Finding {
-	head, err := j.head(res.File.Path)
+	head, err := j.head(res.File)
 	if err != nil || !strings.HasPrefix(string(head), "#!") {
 		return approval.Finding{} // unreadable or a binary: the kernel decides
 	}

@@ -34,7 +34,7 @@ const (
 
 // What is accepted at most.
 const (
-	maxText  = 64 << 10 // bytes of a program
+	maxText  = 16 << 10 // bytes of a program
 	maxDepth = 64       // open brackets
 )
 
