@@ -124,6 +124,8 @@ type Segment struct {
 	Words []Word `json:"words,omitempty"`
 	// Made are the places in Argv of words that patterns or braces stand for.
 	Made []int `json:"-"`
+	// Fed tells that what it prints may become words of another command.
+	Fed bool `json:"-"`
 	// Assigns are the variables set for this command alone.
 	Assigns []Assign `json:"assigns,omitempty"`
 	// Dir is the folder it runs in, empty when that is known only at run time.

@@ -100,9 +100,10 @@ func (a *Analyzer) analyze(req *approval.Request) *job {
 type job struct {
 	*Analyzer
 	*effort
-	who   approval.Who
-	plan  approval.Plan
-	depth int // of shell texts inside shell texts
+	who    approval.Who
+	plan   approval.Plan
+	linked bool // the working directory was named by a link
+	depth  int  // of shell texts inside shell texts
 	// feeds counts what makes words of other programs' output around what is
 	// walked: substitutions, xargs, parallel.
 	feeds int
@@ -153,7 +154,7 @@ func (j *job) setCwd(cwd string) {
 		j.ask(approval.ReasonCwdUnavailable, "the working directory %q is not there", cwd)
 		return
 	}
-	j.plan.Cwd = dir
+	j.plan.Cwd, j.linked = dir, dir.Path != filepath.Clean(cwd)
 }
 
 // argv plans a plain command: one program with final words, no shell.

@@ -6,12 +6,15 @@ import (
 
 // Final makes the plan of one command of a text when its words have become
 // final: in dir, which is cwd of the request or where a cd has led. Its first
-// segment is the command itself, resolved anew.
-func (a *Analyzer) Final(plan *approval.Plan, argv []string, dir string) approval.Plan {
+// segment is the command itself, resolved anew; as is what it was judged as.
+func (a *Analyzer) Final(plan *approval.Plan, as *approval.Segment, argv []string, dir string) approval.Plan {
 	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort()}
 	j.plan.Cwd, j.plan.Shell, j.plan.Text = plan.Cwd, plan.Shell, Quote(argv)
 	if j.plan.Shell == "" {
 		j.plan.Shell = "bash"
+	}
+	if as.Fed {
+		j.feeds = 1
 	}
 	t := &textJob{job: j, text: j.plan.Text, grammar: textShells[j.plan.Shell], ring2: true}
 	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir}

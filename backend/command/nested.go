@@ -35,6 +35,9 @@ func (j *job) nested(index int) {
 	if outer.Kind == approval.KindShell && !j.innerText(index, outer) {
 		j.ask(approval.ReasonUnreadable, "what %s would run cannot be read", outer.Argv[0])
 	}
+	if outer.Kind == approval.KindWrapper {
+		j.split(&outer)
+	}
 	if outer.Kind == approval.KindWrapper && splits(outer.Argv) {
 		j.ask(approval.ReasonWrapperUnclear, "%s takes a command apart by itself", outer.Argv[0])
 	}
@@ -134,7 +137,7 @@ func (j *job) innerText(index int, outer approval.Segment) bool {
 	if !ok || j.depth >= maxLayers || !j.spend(5) { // to parse it costs more than a word
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, depth: j.depth + 1, feeds: j.feeds}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, linked: j.linked, depth: j.depth + 1, feeds: j.feeds}
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
@@ -157,6 +160,23 @@ func splits(argv []string) bool {
 	return slices.ContainsFunc(argv[1:], func(arg string) bool {
 		return strings.HasPrefix(arg, "--split-string") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "S")
 	})
+}
+
+// split looks into what a wrapper would take apart by itself, for the floor and
+// the denylist alone.
+func (j *job) split(outer *approval.Segment) {
+	for i, arg := range outer.Argv[1:] {
+		_, text, found := strings.Cut(arg, "--split-string=")
+		if short := strings.TrimLeft(arg, "-"); !found && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {
+			_, text, found = strings.Cut(short, "S")
+		}
+		if found && text == "" && i+2 < len(outer.Argv) {
+			text = outer.Argv[i+2]
+		}
+		if found {
+			j.mention(text, outer)
+		}
+	}
 }
 
 // layers counts how many segments a segment is wrapped in.

@@ -69,6 +69,9 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 		return ""
 	}
 	dirs, names := []string{seg.Dir}, seg.Argv[1:]
+	if lists && len(names) > 1 { // echo and printf put them together
+		names = append(slices.Clone(names), strings.Join(names, ""), strings.Join(names[1:], ""))
+	}
 	for _, o := range seg.Open {
 		names = append(slices.Clone(names), o.Maybe...)
 	}
@@ -77,6 +80,9 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 		names = attached(names)
 	default: // it says which of its words name files
 		dirs, names = append(dirs, read.dir), read.values
+		if (len(read.commands) > 0 || j.feeds > 0) && slices.ContainsFunc(names, aims) {
+			return "files with secrets"
+		}
 	}
 	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
 		names = append(slices.Clone(names), ".")
@@ -92,6 +98,24 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 		}
 	}
 	return ""
+}
+
+// aims reports whether a pattern stands for names of secrets more than for any
+// file.
+func aims(pattern string) bool {
+	stands := func(name string) bool {
+		ok, err := path.Match(path.Base(pattern), name)
+		return ok && err == nil
+	}
+	if !strings.ContainsAny(pattern, "*?[") || stands("main.go") || stands("a") || stands(".gitignore") {
+		return false
+	}
+	for _, name := range []string{".env", ".env.local", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", "a.pem", "a.key", "a.p12", "server.key", "cert.pem"} {
+		if stands(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // walksByItself are programs that read all of their folder when no operand

@@ -25,6 +25,7 @@ func (j *job) text(text, shell string) {
 	t.strict = j.who == approval.Theirs || g == zsh
 	t.ring2 = !t.strict
 	t.noShell = j.plan.Shell == ""
+	t.linked = j.linked
 	t.collect(file)
 	dir := j.plan.Cwd.Path
 	if root, ok := t.stmts(file.Stmts, &dir); ok && len(j.plan.Findings) == 0 {
@@ -37,6 +38,55 @@ func (j *job) text(text, shell string) {
 	t.rest(file)
 	for i := range len(j.plan.Segments) {
 		j.nested(i)
+	}
+	if j.who == approval.Theirs {
+		j.replaced()
+	}
+}
+
+// replaced asks where a command may write the program of a later one: nobody
+// compares it again when another shell runs the text.
+func (j *job) replaced() {
+	writes := false
+	for i := range j.plan.Segments {
+		seg := &j.plan.Segments[i]
+		if writes && seg.Program != nil && within(seg.Program.File.Path, j.plan.Cwd.Path) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "a command before it may change %s", seg.Argv[0]))
+		}
+		writes = writes || seg.Program != nil && seg.Kind != approval.KindReader
+	}
+}
+
+// hint looks into words that a builtin takes for commands, for the floor and
+// the denylist alone: the text asks whatever is in them.
+func (t *textJob) hint(seg *approval.Segment) {
+	words := seg.Argv[1:]
+	switch {
+	case len(seg.Open) > 0 || len(words) == 0:
+		return
+	case seg.Argv[0] == "trap":
+		words = words[:1]
+	case seg.Argv[0] == "alias":
+		_, text, _ := strings.Cut(words[0], "=")
+		words = []string{text}
+	case seg.Argv[0] != "eval":
+		return
+	}
+	t.mention(strings.Join(words, " "), seg)
+}
+
+// mention adds the commands of a text that may be run as ones that are only
+// named.
+func (j *job) mention(text string, by *approval.Segment) {
+	if j.depth >= maxLayers || !j.spend(5) {
+		return
+	}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, linked: j.linked, depth: j.depth + 1, feeds: j.feeds}
+	inner.plan.Cwd.Path, inner.plan.Shell = by.Dir, "sh"
+	inner.text(text, "bash")
+	for _, seg := range inner.plan.Segments {
+		seg.Start, seg.End, seg.Via, seg.Named, seg.Findings = by.Start, by.End, 0, true, nil
+		j.plan.Segments = append(j.plan.Segments, seg)
 	}
 }
 
@@ -54,6 +104,9 @@ type textJob struct {
 	values map[string][]string
 	// passed is the folder after the last statement if that succeeded.
 	passed string
+	// linked tells that a cd followed a link, or that the working directory was
+	// named by one: shells remember the way they came.
+	linked bool
 	// made are folders that the text makes before it goes into them.
 	made map[string]bool
 }
@@ -295,11 +348,11 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		}
 		if both[i] { // 2>&1 behind the redirections of its own
 			both := approval.Redirect{FD: 2, To: 1}
-			if kid.Op == approval.OpRun {
+			if _, simple := stage.Cmd.(*syntax.CallExpr); simple && kid.Op == approval.OpRun {
 				seg := &t.plan.Segments[kid.Seg]
 				seg.Redirects = append(seg.Redirects, both)
 			} else {
-				kid.Redirects = append(kid.Redirects, both)
+				kid = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*kid}, Redirects: []approval.Redirect{both}}
 			}
 		}
 		node.Kids = append(node.Kids, *kid)
@@ -500,6 +553,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	if seg.Builtin == "cd" {
 		*dir = t.cd(&seg)
 	}
+	seg.Fed = t.feeds > 0
 	t.makes(&seg)
 	t.plan.Segments[index] = seg
 	return &approval.Node{Op: approval.OpRun, Seg: index}, ok
@@ -550,7 +604,14 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 				what = "the program's name"
 			}
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s is known only when it runs", what))
-			v = value{open: &approval.Open{Many: true, Maybe: t.guess(word)}, written: t.text[word.Pos().Offset():word.End().Offset()]}
+			maybe := t.guess(word)
+			if name {
+				maybe = append(maybe, v.final...)
+				if v.open != nil {
+					maybe = append(maybe, v.open.Maybe...)
+				}
+			}
+			v = value{open: &approval.Open{Many: true, Maybe: maybe}, written: t.text[word.Pos().Offset():word.End().Offset()]}
 			ok = false
 		}
 		if final = final && v.literal; v.open != nil {
@@ -569,7 +630,7 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 	if final || !ok {
 		seg.Words = nil
 	}
-	if len(seg.Argv) > 2 && seg.Argv[0] == "command" && t.ring2 && !strings.HasPrefix(seg.Argv[1], "-") && (len(seg.Open) == 0 || seg.Open[0].At > 1) {
+	if len(seg.Argv) > 1 && seg.Argv[0] == "command" && t.ring2 && !strings.HasPrefix(seg.Argv[1], "-") && (len(seg.Open) == 0 || seg.Open[0].At > 1) && !slices.Contains(seg.Made, 1) {
 		seg.Argv = seg.Argv[1:] // it only passes functions by, and there are none
 		for i := range seg.Open {
 			seg.Open[i].At--
@@ -609,6 +670,9 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Builtin = name
 	case otherBuiltins[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
+		t.hint(seg)
+	case t.grammar != bash && len(seg.Assigns) > 0 && (name == ":" || name == "exit"):
+		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on how long a variable before %s lasts", name))
 	case ownBuiltins[name]:
 		seg.Builtin = name
 		t.sameEverywhere(seg)
@@ -674,6 +738,12 @@ func (t *textJob) cd(seg *approval.Segment) string {
 	if err != nil || !isDir(dir) {
 		return "" // the cd will fail, or something makes the folder before
 	}
+	straight := path.Clean(at) == dir.Path
+	if up := slices.Contains(strings.Split(args[0], "/"), ".."); up && (!straight || t.linked) {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "shells go up from a link in two ways, so where this cd leads is not clear"))
+		return ""
+	}
+	t.linked = t.linked || !straight
 	return dir.Path
 }
 

@@ -111,7 +111,7 @@ func (t *textJob) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	syntax.SplitBraces(split)
 	found := slices.ContainsFunc(split.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
-	if t.grammar != bash && found || oddBraces(split) {
+	if t.grammar != bash && found || oddBraces(split) || found && joinsName(split) {
 		return nil, false
 	}
 	if !found {
@@ -143,6 +143,30 @@ func oddBraces(word *syntax.Word) bool {
 		}
 	}
 	return oddList.MatchString(loose.String()) || found && oddSequence.MatchString(loose.String())
+}
+
+// joinsName reports whether a $NAME stands where braces end or begin: bash
+// puts the texts together first, so that $x{a,b} is $xa and $xb.
+func joinsName(word *syntax.Word) bool {
+	short := func(p syntax.WordPart) bool {
+		param, ok := p.(*syntax.ParamExp)
+		return ok && param.Short
+	}
+	for i, part := range word.Parts {
+		braces, ok := part.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		if i > 0 && short(word.Parts[i-1]) {
+			return true
+		}
+		for _, elem := range braces.Elems {
+			if n := len(elem.Parts); n > 0 && short(elem.Parts[n-1]) || joinsName(elem) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // escaped are characters without a meaning of their own.
@@ -230,7 +254,7 @@ func (s *static) end(parts approval.Word) approval.Word {
 	switch {
 	case s.globs:
 		parts = append(parts, approval.Part{Kind: approval.PartGlob, Text: s.pattern.String()})
-	case s.has && (s.text.Len() > 0 || len(parts) == 0):
+	case s.has:
 		parts = append(parts, approval.Part{Kind: approval.PartText, Text: s.text.String()})
 	}
 	*s = static{}

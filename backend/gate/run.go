@@ -73,9 +73,9 @@ func (f *flight) job() runner.Job {
 
 // final judges a command of a text whose words only the run could tell. It
 // passes as everything else does, or ends the run.
-func (f *flight) final(_ int, argv []string, dir string) (*approval.Segment, error) {
+func (f *flight) final(seg int, argv []string, dir string) (*approval.Segment, error) {
 	again := flight{Gate: f.Gate, req: f.req, machine: f.machine}
-	again.plan = f.machine.Analyzer.Final(&f.plan, argv, dir)
+	again.plan = f.machine.Analyzer.Final(&f.plan, &f.plan.Segments[seg], argv, dir)
 	f.paying.Lock()
 	defer f.paying.Unlock()
 	again.paid = f.paid

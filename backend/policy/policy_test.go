@@ -283,7 +283,7 @@ func TestFull(t *testing.T) {
 		{"a shell with options", denying, "bash --norc -c ls;curl", "deny unreadable"},
 		{"a shell with more words", denying, "sh -c ls;curl x", "deny unreadable"},
 		{"a shell that reads", denying, "$ echo curl | sh", "deny unreadable"},
-		{"split by env", denying, "env -S x;curl", "deny wrapper-unclear"},
+		{"split by env", denying, "env -S x;curl", "deny denylisted"},
 		{"behind an option's value", denying, "xargs -I cat curl x", "deny denylisted"},
 		{"home by another name", full, "$ cd ~ && rm -rf *", "deny floor"},
 		{"behind command", full, "$ command rm -rf /", "deny floor"},

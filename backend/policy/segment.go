@@ -107,10 +107,16 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		return nil
 	}
 	var at hits
+	names := s.Argv[:1]
+	if len(s.Open) > 0 && s.Open[0].At == 0 { // what the word may be, as far as the text tells
+		names = append(slices.Clone(names), s.Open[0].Maybe...)
+	}
 	if s.Program == nil {
-		r.denials.MatchFold(s.Argv[0], at.add)
-		r.denials.MatchFold("/bin/"+s.Argv[0], at.add)
-		r.denials.MatchFold("/usr/bin/"+s.Argv[0], at.add)
+		for _, name := range names {
+			r.denials.MatchFold(name, at.add)
+			r.denials.MatchFold("/bin/"+name, at.add)
+			r.denials.MatchFold("/usr/bin/"+name, at.add)
+		}
 	}
 	for res := s.Program; res != nil; res = res.Interpreter {
 		for _, path := range []string{res.Path, res.Link, res.File.Path} {
@@ -121,7 +127,7 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 	}
 	for _, i := range at.sorted() {
 		d := &r.denied[i]
-		if leading(d.Args, s.Argv[1:]) && (s.Program != nil || d.meansName(s.Argv[0])) {
+		if leading(d.Args, s.Argv[1:]) && (s.Program != nil || slices.ContainsFunc(names, d.meansName)) {
 			return d
 		}
 	}

@@ -39,8 +39,8 @@ func scriptJob(t testing.TB, shell, dir, text string) *Job {
 	}
 	return &Job{
 		ID: t.Name(), Plan: &plan, Mode: ModePlan, Env: testEnv(t.Name(), dir), Check: allow, Find: a.Find,
-		Final: func(_ int, argv []string, dir string) (*approval.Segment, error) {
-			now := a.Final(&plan, argv, dir)
+		Final: func(seg int, argv []string, dir string) (*approval.Segment, error) {
+			now := a.Final(&plan, &plan.Segments[seg], argv, dir)
 			if now.Root == nil && now.Segments[0].Program == nil {
 				return nil, errors.New("it is not clear any more what " + argv[0] + " is")
 			}
