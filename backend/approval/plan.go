@@ -138,6 +138,9 @@ type Segment struct {
 	// Via is one more than the index of the segment that starts this one (a
 	// wrapper), zero for none.
 	Via int `json:"via,omitempty"`
+	// Word is the place of its first word in the Argv of the segment that
+	// starts it, where that is known for sure.
+	Word int `json:"word,omitempty"`
 	// Named tells that an unknown program names this one as its last word. It
 	// may mean anything, so it counts against the denylist only.
 	Named bool `json:"named,omitempty"`
@@ -207,6 +210,15 @@ type Resolution struct {
 	Interpreter *Resolution `json:"interpreter,omitempty"`
 	// InterpreterArg is the one argument that the #! line passes.
 	InterpreterArg string `json:"interpreterArg,omitempty"`
+}
+
+// Same reports whether two looks led to the same program, by the same
+// interpreters. Both may be nil.
+func (r *Resolution) Same(o *Resolution) bool {
+	if r == nil || o == nil {
+		return r == o
+	}
+	return r.Path == o.Path && r.File.Path == o.File.Path && r.File.Same(o.File) && r.InterpreterArg == o.InterpreterArg && r.Interpreter.Same(o.Interpreter)
 }
 
 // File is a file or folder as it was seen: enough to tell later whether it

@@ -45,17 +45,18 @@ type argument struct {
 	text string
 	open *approval.Open
 	made bool // by a pattern or braces
+	at   int  // its place in the words of the program
 }
 
 // operands returns the words behind the name of a program.
 func operands(seg *approval.Segment) []argument {
 	list := make([]argument, len(seg.Argv)-1)
 	for i, text := range seg.Argv[1:] {
-		list[i].text = text
+		list[i].text, list[i].at = text, i+1
 	}
 	for i := range seg.Open {
 		if at := seg.Open[i].At; at > 0 {
-			list[at-1] = argument{text: seg.Open[i].Prefix, open: &seg.Open[i]}
+			list[at-1] = argument{text: seg.Open[i].Prefix, open: &seg.Open[i], at: at}
 		}
 	}
 	for _, at := range seg.Made {

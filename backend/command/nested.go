@@ -78,7 +78,7 @@ func (j *job) inner(index int, outer *approval.Segment) {
 			j.complex("programs start programs more than %d layers deep", maxLayers)
 			return
 		}
-		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1}
+		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1, Word: one.words[0].at}
 		for i, word := range one.words {
 			if seg.Argv = append(seg.Argv, word.text); word.open != nil {
 				open := *word.open

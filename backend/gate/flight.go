@@ -251,12 +251,12 @@ func sameReasons(shown, now approval.Judgement) bool {
 // samePlan reports whether two looks at a request found the same programs,
 // folder and words.
 func samePlan(a, b *approval.Plan) bool {
-	if a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !sameProgram(a.Outer, b.Outer) {
+	if a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
 		return false
 	}
 	for i := range a.Segments {
 		x, y := &a.Segments[i], &b.Segments[i]
-		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !sameProgram(x.Program, y.Program) ||
+		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !x.Program.Same(y.Program) ||
 			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, sameRedirect) || x.Floor != y.Floor {
 			return false
 		}
@@ -269,13 +269,6 @@ func sameRedirect(a, b approval.Redirect) bool {
 		return a == b
 	}
 	return a.FD == b.FD && a.To == b.To && a.Text == b.Text && a.File.Path == b.File.Path && a.File.Same(*b.File)
-}
-
-func sameProgram(a, b *approval.Resolution) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Path == b.Path && a.File.Path == b.File.Path && a.File.Same(b.File) && a.InterpreterArg == b.InterpreterArg && sameProgram(a.Interpreter, b.Interpreter)
 }
 
 // key names a question for merging: requests share one only if everything

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -51,7 +52,8 @@ const exitDenied = 126
 // fromPlan reports whether a text runs from its plan, without its shell.
 func (f *flight) fromPlan() bool {
 	return f.plan.Shell != "" && f.plan.Root != nil && !f.byPerson &&
-		f.judgement.Verdict == approval.VerdictAllow && f.answer.By != byFallback && f.judgement.Security == approval.SecurityList
+		f.judgement.Verdict == approval.VerdictAllow && f.judgement.Security == approval.SecurityList && len(f.plan.Findings) == 0 &&
+		!slices.ContainsFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict != approval.VerdictAllow })
 }
 
 // job is what the runner gets. A text that policy allows runs from its plan;
@@ -73,13 +75,13 @@ func (f *flight) job() runner.Job {
 
 // final judges a command of a text whose words only the run could tell. It
 // passes as everything else does, or ends the run.
-func (f *flight) final(seg int, argv []string, dir string) (*approval.Segment, error) {
+func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, error) {
 	again := flight{Gate: f.Gate, req: f.req, machine: f.machine}
 	again.plan = f.machine.Analyzer.Final(&f.plan, &f.plan.Segments[seg], argv, dir)
 	f.paying.Lock()
 	defer f.paying.Unlock()
 	again.paid = f.paid
-	again.evaluate(false)
+	again.evaluate(f.answer.By == byFallback)
 	d := again.grants()
 	f.paid = again.paid
 	switch again.judgement.Verdict {
@@ -93,7 +95,7 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Segment, e
 		d.Segment = again.plan.Text
 		return nil, &runner.Denied{Denial: *d}
 	}
-	return &again.plan.Segments[0], nil
+	return &again.plan, nil
 }
 
 // check is the judge right before a start: if the policy changed since the
@@ -102,7 +104,10 @@ func (f *flight) check(_ int, _ *approval.Segment) error {
 	if f.Store.Snapshot().Generation == f.generation {
 		return nil
 	}
-	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, paid: f.paid}
+	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, answer: f.answer}
+	f.paying.Lock()
+	again.paid = f.paid
+	f.paying.Unlock()
 	again.evaluate(f.answer.By == byFallback)
 	switch again.judgement.Verdict {
 	case approval.VerdictAllow:

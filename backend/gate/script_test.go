@@ -71,6 +71,108 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// What one part of a text changes is not what another part runs.
+func TestChangedByTheTextItself(t *testing.T) {
+	b := newBench(t)
+	work := b.path("work")
+	b.edit(func(d *store.Document) error {
+		for _, name := range []string{"cp", "mv", "touch", "rm", "env", "nice", "timeout", "cat", "ls", "find", "xargs", "mkdir"} {
+			d.Add("*", approval.Entry{Pattern: name})
+		}
+		d.Add("*", approval.Entry{Pattern: work + "/tool"})
+		return nil
+	})
+	b.nobody()
+	tests := []struct{ text, want string }{
+		{`./tool x`, `code 0 "tool x\n"`},
+		{`env ./tool x`, `code 0 "tool x\n"`},
+		{`env -i A=b ./tool x; env -i nice ./tool y`, `code 0 "tool x\ntool y\n"`},
+		{`timeout 5 nice -n 1 ./tool x`, `code 0 "tool x\n"`},
+		{`cp evil tool && ./tool`, `denied drifted`},
+		{`cp evil tool && env ./tool`, `denied drifted`},
+		{`cp evil tool; nice env ./tool`, `denied drifted`},
+		{`mv evil tool; timeout 5 ./tool`, `denied drifted`},
+		{`cp evil tool && ./tool $nothing`, `denied drifted`},
+		{`touch z1; cp evil tool; ./tool z*`, `denied drifted`},
+		{`cp evil tool; for i in a; do ./tool $i; done`, `denied drifted`},
+		{`env ./plain`, `denied allowlist-miss`},
+		{`cp evil tool; ls | xargs ./tool`, `denied wrapper-unclear`},
+		{`cp -P out up; touch up/mark`, `denied outside-folder`},
+		{`cp -P out up; cat up/secret`, `code 0 "secret\n"`},
+		{`D=$(cat which); cat "$HOME/$D"`, `denied protected-state`},
+		{`D=$(cat which); find "$HOME/$D" -type f | xargs cat`, `denied protected-state`},
+		{`mkdir -p new/deep && cd new/deep && touch a && ls`, `code 0 "a\n"`},
+	}
+	for _, test := range tests {
+		for _, err := range []error{
+			os.RemoveAll(work), os.MkdirAll(filepath.Join(work, "sub"), 0o755), os.MkdirAll(b.path("other"), 0o755), os.MkdirAll(b.path(".ssh"), 0o700),
+			os.WriteFile(filepath.Join(work, "tool"), []byte("#!/bin/sh\necho tool $*\n"), 0o755),
+			os.WriteFile(filepath.Join(work, "evil"), []byte("#!/bin/sh\ntouch "+b.path("mark")+"\n"), 0o755),
+			os.WriteFile(filepath.Join(work, "plain"), []byte("touch "+b.path("mark")+"\n"), 0o755),
+			os.WriteFile(filepath.Join(work, "which"), []byte(".ssh\n"), 0o644),
+			os.WriteFile(b.path(".ssh/secret_x"), []byte("key\n"), 0o600),
+			os.WriteFile(b.path("other/secret"), []byte("secret\n"), 0o600),
+			os.Symlink(b.path("other"), filepath.Join(work, "out")),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		req := b.request("bash", "-c", test.text)
+		req.Cwd = work
+		result := b.Run(context.Background(), req)
+		if got := outcome(result); got != test.want {
+			t.Errorf("%q: %s (%+v), want %s", test.text, got, result.Denied, test.want)
+		}
+		for _, mark := range []string{b.path("mark"), b.path("other/mark")} {
+			if _, err := os.Stat(mark); err == nil {
+				t.Errorf("%q: %s is there", test.text, mark)
+				os.Remove(mark)
+			}
+		}
+		if strings.Contains(string(result.Stdout), "key") {
+			t.Errorf("%q printed a key", test.text)
+		}
+	}
+}
+
+// Where nobody can be asked and askFallback lets pass what policy allows, a
+// text still runs from its plan.
+func TestFallbackRunsThePlan(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "cat"})
+	b.canAsk.Store(false)
+	b.edit(func(d *store.Document) error {
+		d.Defaults.Ask, d.Defaults.AskFallback = approval.AskAlways, approval.SecurityList
+		return nil
+	})
+	for name, text := range map[string]string{"which": ".ssh", ".ssh/secret_x": "key\n"} {
+		if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.want([]string{"bash", "-c", `cat which`}, `code 0 ".ssh"`)
+	b.want([]string{"bash", "-c", `D=$(cat which); cat "$HOME/$D/secret_x"`}, "denied ask-fallback")
+}
+
+// A text cannot make the host hold or do more than the limits say.
+func TestHungryTexts(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "head"})
+	b.script("lines", "i=0; while [ $i -lt 3000 ]; do echo '/usr/*/*/*'; i=$((i+1)); done")
+	b.edit(func(d *store.Document) error { d.Add("*", approval.Entry{Pattern: "lines"}); return nil })
+	b.nobody()
+	for _, text := range []string{
+		`x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x=$x$x; done`,
+		`x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x="$x$x"; done; echo "$x"`,
+		`x=$(lines); echo $x >/dev/null`,
+		`x='* '; for i in {1..14}; do x="$x$x"; done; echo $x >/dev/null`,
+	} {
+		b.want([]string{"bash", "-c", text}, "denied too-complex")
+	}
+}
+
 // Each program of a loop has a row of its own.
 func TestLoopRows(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "hello"})

@@ -48,8 +48,12 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 	for i := range n.Kids {
 		parts = append(parts, &n.Kids[i])
 	}
-	for _, part := range parts {
-		of, err := measureNode(plan, part, depth+1)
+	for i, part := range parts {
+		below := depth + 1
+		if i == 0 && (n.Op == approval.OpAnd || n.Op == approval.OpOr) {
+			below = depth // a chain is as deep as it is long, and that counts as steps
+		}
+		of, err := measureNode(plan, part, below)
 		if err != nil {
 			return measure{}, err
 		}
@@ -151,7 +155,6 @@ type shell struct {
 	marked map[string]bool
 	last   ending
 	exited bool
-	held   int // bytes that its variables hold
 	// substituted tells that a substitution ran in the words of an assignment.
 	substituted bool
 
@@ -316,21 +319,21 @@ func (sh *shell) each(n *approval.Node, io stdio, tested bool) {
 
 // simple runs one simple command to its end.
 func (sh *shell) simple(seg int, io stdio) ending {
-	s, e, ok := sh.final(seg, io[2])
+	c, e, ok := sh.final(seg, io[2])
 	if !ok {
 		return e
 	}
-	io, done, err := sh.redirect(io, s.Redirects)
+	io, done, err := sh.redirect(io, c.Redirects)
 	if err != nil {
 		return err.ending(io[2])
 	}
 	defer done()
-	if isBuiltin(s) {
-		e := sh.builtin(seg, s, io)
+	if isBuiltin(c.Segment) {
+		e := sh.builtin(seg, c.Segment, io)
 		sh.exited = sh.exited || e.signal != 0 // a closed pipe ends the shell itself
 		return e
 	}
-	p, wait := sh.launch(seg, s, io)
+	p, wait := sh.launch(seg, c, io)
 	e = wait()
 	if p != nil {
 		sh.release(p)
@@ -338,46 +341,76 @@ func (sh *shell) simple(seg int, io stdio) ending {
 	return e
 }
 
-// final returns a segment as it runs now. Words that only now are known are
-// judged; names of files that are still those of the judgement are not judged
-// again. It reports false when nothing is to be run.
-func (sh *shell) final(seg int, stderr int) (*approval.Segment, ending, bool) {
+// ready is a segment as it runs now, and what a wrapper starts by it.
+type ready struct {
+	*approval.Segment
+	targets []target
+}
+
+// final returns a segment as it runs now. What only now is known is judged, and
+// so is what follows a program that may have changed what its words lead to.
+// It reports false when nothing is to be run.
+func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 	s := &sh.job.Plan.Segments[seg]
-	if s.Words == nil {
-		return s, ending{}, true
+	was := ready{s, targets(sh.job.Plan, seg)}
+	argv, known := s.Argv, true
+	if s.Words != nil {
+		words, e, ok := sh.expand(s.Words, stderr)
+		if !ok || sh.over() {
+			return ready{}, e, false
+		}
+		known = len(s.Open) == 0 && slices.Equal(words, argv)
+		argv = words
 	}
-	argv, e, ok := sh.expand(s.Words, stderr)
-	if !ok || sh.over() {
-		return nil, e, false
-	}
-	if len(s.Open) == 0 && slices.Equal(argv, s.Argv) {
-		return s, ending{}, true
-	}
-	if sh.job.Final == nil {
+	changed := sh.wrote.Load() && s.Program != nil
+	switch {
+	case known && (!changed || sh.job.Final == nil):
+		return was, ending{}, true
+	case sh.job.Final == nil:
 		sh.deny(seg, denied(approval.ReasonRuntimeValue, "nobody judges what %q is told", s.Argv[0]))
-		return nil, ending{}, false
+		return ready{}, ending{}, false
 	}
-	now, err := sh.job.Final(seg, argv, sh.dir.path)
+	plan, err := sh.job.Final(seg, argv, sh.dir.path)
+	if err == nil {
+		err = was.unchanged(plan)
+	}
 	if err != nil {
 		d := (*Denied)(nil)
 		if !errors.As(refusal(err), &d) {
 			d = drifted("%v", err)
 		}
 		sh.deny(seg, d)
-		return nil, ending{}, false
+		return ready{}, ending{}, false
 	}
+	now := plan.Segments[0]
 	now.Assigns, now.Redirects, now.Start, now.End = s.Assigns, s.Redirects, s.Start, s.End
-	return now, ending{}, true
+	return ready{&now, targets(plan, 0)}, ending{}, true
+}
+
+// unchanged makes sure that a command leads to the programs that it led to when
+// the request was judged, and starts no others.
+func (was ready) unchanged(now *approval.Plan) error {
+	same := was.Program == nil || now.Segments[0].Program.Same(was.Program)
+	for _, t := range targets(now, 0) {
+		same = same && slices.ContainsFunc(was.targets, func(o target) bool { return t.res.Same(o.res) })
+	}
+	if !same {
+		return drifted("%q does not start what it did when it was judged", was.Argv[0])
+	}
+	return nil
 }
 
 // launch starts a program and returns it, nil if it did not start, and how
 // to wait for it. Whoever has waited releases it.
-func (sh *shell) launch(seg int, s *approval.Segment, io stdio) (*process, func() ending) {
-	if err := sh.inFolder(s); err != nil {
+func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
+	if err := sh.inFolder(c.Segment); err != nil {
 		sh.deny(seg, err)
 		return nil, func() ending { return ending{} }
 	}
-	p, err := sh.start(launch{seg, s, s.Program, s.Argv, sh.dir, sh.with(s.Assigns), io})
+	if c.Kind != approval.KindReader {
+		sh.wrote.Store(true)
+	}
+	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, sh.with(c.Assigns), io, c.targets})
 	if p != nil {
 		return p, func() ending { return sh.wait(p, seg) }
 	}
@@ -446,13 +479,17 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*pr
 	if n.Op == approval.OpRun && len(n.Redirects) == 0 {
 		if s := &sh.job.Plan.Segments[n.Seg]; s.Words == nil && !isBuiltin(s) {
 			defer closeAll(mine...)
-			all, done, err := sub.redirect(io, s.Redirects)
+			c, e, ok := sub.final(n.Seg, io[2])
+			if !ok {
+				return nil, func() ending { return e }
+			}
+			all, done, err := sub.redirect(io, c.Redirects)
 			if err != nil {
 				e := err.ending(io[2])
 				return nil, func() ending { return e }
 			}
 			defer done()
-			return sub.launch(n.Seg, s, all)
+			return sub.launch(n.Seg, c, all)
 		}
 	}
 	done := make(chan ending, 1)

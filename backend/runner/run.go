@@ -34,7 +34,9 @@ type run struct {
 	kept   []*process // ended programs whose sessions may not be empty
 	loud   bool       // something of it may live on
 
-	steps        atomic.Int64
+	steps, grown atomic.Int64   // steps, and bytes of words and values
+	listed       atomic.Int64   // entries of folders that patterns went through
+	wrote        atomic.Bool    // something was started that may have changed files
 	user, system atomic.Int64   // processor time of the programs that ended, in nanoseconds
 	feeds        sync.WaitGroup // texts that are fed to programs
 }
@@ -146,7 +148,7 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 	l := launch{seg: Outer, res: plan.Outer, dir: dir, env: u.job.Env}
 	if l.res == nil {
 		for i, s := range plan.Segments {
-			if s.Via == 0 {
+			if s.Via == 0 && !s.Named {
 				if l.seg != Outer {
 					return ending{}, errors.New("internal error: this plan starts more than one program")
 				}
@@ -158,6 +160,9 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 		return ending{}, errors.New("internal error: this plan has no arguments")
 	}
 	l.argv = plan.Argv
+	if l.seg != Outer {
+		l.targets = targets(plan, l.seg)
+	}
 	l.fds = [3]int{u.null, u.out.write[0], u.out.write[1]}
 	p, err := u.start(l)
 	u.out.hangUp() // so that the output ends when the program does

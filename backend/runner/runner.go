@@ -75,11 +75,12 @@ type Job struct {
 	// Check is the judge: called right before each start. An error ends the
 	// whole run as a denial; a *Denied tells which.
 	Check func(seg int, s *approval.Segment) error
-	// Final judges a command whose words only the run could tell, or whose
-	// patterns stand for other files than before: it returns the command that
-	// these words are, resolved, or an error that ends the run as a denial.
-	// Without it such a command is denied.
-	Final func(seg int, argv []string, dir string) (*approval.Segment, error)
+	// Final judges a command whose words only the run could tell, whose
+	// patterns stand for other files than before, or that follows one which may
+	// have changed what its words lead to. It returns the plan of that one
+	// command, resolved anew, or an error that ends the run as a denial.
+	// Without it a command with such words is denied.
+	Final func(seg int, argv []string, dir string) (*approval.Plan, error)
 	// Find returns what a command word stands for in a folder, "" for nothing.
 	Find func(word, dir string) string
 	// Started tells of each program that was started. s is what it runs, nil

@@ -39,12 +39,12 @@ func scriptJob(t testing.TB, shell, dir, text string) *Job {
 	}
 	return &Job{
 		ID: t.Name(), Plan: &plan, Mode: ModePlan, Env: testEnv(t.Name(), dir), Check: allow, Find: a.Find,
-		Final: func(seg int, argv []string, dir string) (*approval.Segment, error) {
+		Final: func(seg int, argv []string, dir string) (*approval.Plan, error) {
 			now := a.Final(&plan, &plan.Segments[seg], argv, dir)
 			if now.Root == nil && now.Segments[0].Program == nil {
 				return nil, errors.New("it is not clear any more what " + argv[0] + " is")
 			}
-			return &now.Segments[0], nil
+			return &now, nil
 		},
 	}
 }
@@ -103,6 +103,10 @@ var differs = map[string]string{
 	`printf '%d\n' abc; echo rc=$?`: "printf is the system's program, which says its own words about a wrong number",
 }
 
+// endless loops may be denied: whether their reader ends them before they
+// reach the limit of steps is for the kernel to say.
+var endless = map[string]bool{`while true; do echo y; done | head -2`: true}
+
 var linePrefix = regexp.MustCompile(`(?m)^[a-z]+: line \d+: `)
 
 // TestScriptsAsBash runs ordinary scripts in our runner and in bash: they
@@ -130,6 +134,9 @@ func TestScriptsAsBash(t *testing.T) {
 				wantOut := strings.ReplaceAll(stdout.String(), other, dir)
 				wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
 				gotErr := regexp.MustCompile(`(?m)^/usr/bin/([a-z]+): `).ReplaceAllString(string(got.Stderr), "$1: ")
+				if got.Denied != nil && endless[text] {
+					t.Skip("skipped: it reached the limit of steps before its reader ended")
+				}
 				if differs[text] != "" {
 					t.Log(differs[text])
 					gotErr = wantErr

@@ -26,6 +26,8 @@ type launch struct {
 	dir  *folder
 	env  []string
 	fds  [3]int
+	// targets are what it starts by its words.
+	targets []target
 }
 
 // errEnded says that the run is being ended, so nothing starts any more.
@@ -57,7 +59,7 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 	if l.res == nil {
 		return nil, &startError{127, l.argv[0] + ": command not found"}
 	}
-	binary, argv, scripts, err := kernelArgv(l.res, l.argv[1:])
+	binary, argv, scripts, err := kernelArgv(l.res, l.aim()[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 		return nil, err
 	}
 	defer img.close()
-	if err := compare(scripts); err != nil {
+	if err := errors.Join(compare(scripts), l.compare()); err != nil {
 		return nil, err
 	}
 	p, err := u.spawn(l, img, argv)
@@ -78,7 +80,7 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 	}
 	// Whoever wrote to a file between the comparison and the start is seen
 	// now. The program is a child that is not reaped, so this kills it only.
-	if err := errors.Join(img.unchanged(), compare(scripts)); err != nil {
+	if err := errors.Join(img.unchanged(), compare(scripts), l.compare()); err != nil {
 		_ = unix.Kill(p.PID, unix.SIGKILL)
 		return p, err
 	}

@@ -19,12 +19,15 @@ import (
 // when the shell ends instead, with the ending it then has.
 func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e ending, ok bool) {
 	for _, word := range list {
+		if sh.over() {
+			return nil, ending{}, false
+		}
 		f := fields{}
 		if e, ok := sh.fields(&f, word, stderr); !ok {
 			return nil, e, false
 		}
 		for _, field := range f.list() {
-			if !pathname.Special(field.pattern) {
+			if len(field.pattern) > maxPattern || !pathname.Special(field.pattern) {
 				words = append(words, field.text)
 				continue
 			}
@@ -44,7 +47,7 @@ func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e end
 
 // one makes one word of a written one: it is not split, and no pattern.
 func (sh *shell) one(word approval.Word, stderr int) (text string, e ending, ok bool) {
-	f := fields{}
+	f := fields{plain: true}
 	e, ok = sh.fields(&f, word, stderr)
 	return f.text.String(), e, ok
 }
@@ -57,12 +60,15 @@ type fields struct {
 	done          []field
 	text, pattern strings.Builder
 	has           bool // something is there, be it an empty text in quotes
+	plain         bool // it is no pattern
 }
 
 func (f *fields) add(text, pattern string) {
 	f.has = true
 	f.text.WriteString(text)
-	f.pattern.WriteString(pattern)
+	if !f.plain {
+		f.pattern.WriteString(pattern)
+	}
 }
 
 func (f *fields) end() {
@@ -102,8 +108,8 @@ func backslashed(value string) string { return strings.ReplaceAll(value, `\`, `\
 
 func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool) {
 	for _, p := range word {
-		if f.text.Len() > maxOutput || len(f.done) > maxSteps {
-			sh.deny(Outer, denied(approval.ReasonTooComplex, "a word becomes more than %d MB, or more than %d words", maxOutput>>20, maxSteps))
+		if len(f.done) > maxSteps {
+			sh.deny(Outer, denied(approval.ReasonTooComplex, "a word becomes more than %d words", maxSteps))
 			return ending{}, false
 		}
 		switch p.Kind {
@@ -113,7 +119,7 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			f.add(pathname.Unescape(p.Text), p.Text)
 		case approval.PartVar, approval.PartOutput:
 			value, e, ok := sh.value(p, stderr)
-			if !ok {
+			if !ok || !sh.grow(len(value)) {
 				return e, false
 			}
 			if p.Quoted {
@@ -143,11 +149,23 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	return value, ending{}, true
 }
 
-// Limits of a substitution (plan-runner.md), and of all variables together.
+// grow counts what words and values are made of, and denies a run that makes
+// too much of it.
+func (sh *shell) grow(bytes int) bool {
+	if sh.grown.Add(int64(bytes)) <= maxGrown {
+		return true
+	}
+	sh.deny(Outer, denied(approval.ReasonTooComplex, "its words and variables are made of more than %d MB", maxGrown>>20))
+	return false
+}
+
+// Limits of a substitution (plan-runner.md), of all that words are made of, and
+// of a pattern: no name of a file is longer.
 const (
 	maxOutput  = 16 << 20
 	maxWaiting = 10 * time.Minute
-	maxHeld    = 4 * maxOutput
+	maxGrown   = 4 * maxOutput
+	maxPattern = 4096
 )
 
 // output runs a part of the plan in a subshell and returns what it printed,
@@ -166,7 +184,9 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 	var read sync.WaitGroup
 	read.Go(func() { text = sh.readAll(p[0]) })
 	sub := sh.sub()
-	sub.errexit = false // as bash, when it is not told to be POSIX
+	if posix := sh.job.Plan.Shell; posix == "" || posix == "bash" {
+		sub.errexit = false // as bash, when it is not told to be POSIX
+	}
 	sh.last = sub.walk(n, stdio{sh.null, p[1], stderr}, false)
 	sub.leave()
 	unix.Close(p[1])
@@ -233,11 +253,6 @@ func (sh *shell) assign(list []approval.Assign, stderr int) ending {
 }
 
 func (sh *shell) set(name, value string) {
-	old, _ := sh.lookup(name)
-	if sh.held += len(value) - len(old); sh.held > maxHeld || len(value) > maxOutput {
-		sh.deny(Outer, denied(approval.ReasonTooComplex, "its variables hold more than %d MB", maxHeld>>20))
-		return
-	}
 	if _, inherited := sh.inherited(name); inherited || sh.marked[name] {
 		delete(sh.vars, name)
 		sh.setenv(name, value)
@@ -271,28 +286,36 @@ func (sh *shell) with(list []approval.Assign) []string {
 	return one.env
 }
 
-// disk is what patterns look at in a run: each level of folders once.
-func (sh *shell) disk() pathname.Disk { return &listing{left: maxListed} }
+// disk is what the patterns of a run look at.
+func (sh *shell) disk() pathname.Disk { return listing{sh.run} }
 
-// maxListed bounds the entries of folders that one pattern goes through.
-const maxListed = 50_000
+// maxListed bounds the entries of folders that the patterns of a run go
+// through; to read a folder counts as some.
+const (
+	maxListed = 50_000
+	perFolder = 16
+)
 
-type listing struct{ left int }
+type listing struct{ *run }
 
-func (l *listing) List(folder string) []string {
+func (l listing) List(folder string) []string {
+	left := maxListed - int(l.listed.Add(perFolder))
+	if left < 0 {
+		return nil
+	}
 	dir, err := os.Open(folder + "/.") // nothing else than a folder, and so nothing that waits
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(l.left + 1)
-	l.left -= len(names)
+	names, _ := dir.Readdirnames(left + 1)
+	l.listed.Add(int64(len(names)))
 	return names
 }
 
-func (l *listing) Exists(path string) bool {
+func (l listing) Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-func (l *listing) Spend(int) bool { return l.left >= 0 }
+func (l listing) Spend(int) bool { return l.listed.Load() <= maxListed && l.ctx.Err() == nil }
