@@ -254,6 +254,11 @@ func (c *children) belongs(u *run, p proc.Info) bool {
 	if !orphan(p) || p.Zombie || p.Group == c.host {
 		return false
 	}
+	// It may be a program of another run that was reaped since the list was
+	// made. None is reaped now: that needs the lock which we hold.
+	if now, err := proc.Stat(p.PID); err != nil || now.Started != p.Started || now.Zombie {
+		return false
+	}
 	// The group tells as well where a platform hides the session.
 	if leader := cmp.Or(c.kids[p.Session], c.kids[p.Group]); leader != nil {
 		return leader.run == u
