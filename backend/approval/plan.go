@@ -77,8 +77,10 @@ type Part struct {
 	Text string `json:"text,omitempty"`
 	// Quoted tells that a value is not split and is no pattern.
 	Quoted bool `json:"quoted,omitempty"`
-	// Run is what a substitution runs.
-	Run *Node `json:"run,omitempty"`
+	// Run is what a substitution runs, and Word tells that it prints plain
+	// words.
+	Run  *Node `json:"run,omitempty"`
+	Word bool  `json:"-"`
 }
 
 // PartKind says what a part stands for.
@@ -106,6 +108,8 @@ type Open struct {
 	Prefix string `json:"prefix,omitempty"`
 	// Many tells that it may become no word, or more than one.
 	Many bool `json:"many,omitempty"`
+	// Word tells that it is one plain word, such as the first of Maybe.
+	Word bool `json:"-"`
 	// Maybe are values that it may have, as far as the text tells.
 	Maybe []string `json:"-"`
 }

@@ -55,7 +55,9 @@ func operands(seg *approval.Segment) []argument {
 		list[i].text, list[i].at = text, i+1
 	}
 	for i := range seg.Open {
-		if at := seg.Open[i].At; at > 0 {
+		if at := seg.Open[i].At; at > 0 && seg.Open[i].Word {
+			list[at-1].text = seg.Open[i].Maybe[0]
+		} else if at > 0 {
 			list[at-1] = argument{text: seg.Open[i].Prefix, open: &seg.Open[i], at: at}
 		}
 	}
@@ -87,6 +89,7 @@ type arguments struct {
 	written  []approval.Finding // what counts without such an option
 	leading  []approval.Finding // what counts without such an option
 	ends     []argument         // operands of which the last one is another thing
+	prints   bool               // it prints one plain word
 	gone     []string           // what it deletes
 }
 
@@ -103,7 +106,10 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 }
 
 func (a *arguments) read(p *profile, args []argument) {
-	defer func() { a.finish(p) }()
+	defer func() {
+		a.prints = p.is["prints"]
+		a.finish(p)
+	}()
 	if p.is["old"] {
 		args = p.bundle(args)
 	}
@@ -355,7 +361,9 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 
 // assigned reads NAME=VALUE before a command (environment.md).
 func (a *arguments) assigned(p *profile, name string, word argument) {
+	_, value, _ := strings.Cut(word.text, "=")
 	switch class := envnames.Requested(name); {
+	case word.open == nil && envnames.PagerOff(name, value):
 	case class != envnames.Other && class != envnames.Plain:
 		a.find(approval.ReasonEnvAsks, "%s sets %s", p.name, name)
 	case word.open != nil && word.open.Many:

@@ -233,6 +233,19 @@ var texts = []struct{ in, want string }{
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
+	// What prints one word, and where the shell is.
+	{`git log $(git merge-base main HEAD)..HEAD`, `git log $(git merge-base main HEAD)..HEAD`},
+	{`git show $(git log -1)`, `git show $(git log -1) git:runtime-value`},
+	{`git show $(git describe; ls)`, `git show $(git describe; ls) git:runtime-value`},
+	{`git show $(git symbolic-ref -d HEAD)`, `git show $(git symbolic-ref -d HEAD) git:runtime-value git:deletes`},
+	{`git $(git describe)`, `git $(git describe) git:starts-program`},
+	{`cd sub; cat $PWD/a`, `seq(cd sub, cat /home/ann/p/sub/a)`},
+	// No pager is no program.
+	{`GIT_PAGER=cat git log`, `git log`},
+	{`env PAGER= git log`, `env PAGER= git log`},
+	{`PAGER=less git log`, `? !env-asks`},
+	{`PAGER=$x git log`, `? !env-asks`},
+	{`export PAGER=cat; git log`, `? !env-asks`},
 	// What nobody can read.
 	{"ls\r", `? !unreadable`},
 	{"ls \x01", `? !unreadable`},

@@ -156,7 +156,7 @@ func (t *textJob) holds(name string, word *syntax.Word) {
 			}
 			s.all(lit.Value)
 		default:
-			if home, ok := t.home(part, true); ok {
+			if home, ok := t.home(part, true, ""); ok {
 				s.all(home)
 				continue
 			}
@@ -499,10 +499,10 @@ func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*appro
 		if a.Name == nil || a.Append || a.Index != nil || a.Array != nil || a.Naked && !export {
 			return t.unclear(approval.ReasonEvaluates, "it sets variables in a way that is not understood")
 		}
-		if fine := t.assignable(a.Name.Value); !fine {
+		parts, fine := t.one(a.Value, dir)
+		if off := fine && !export && t.who == approval.Ours && literal(parts) && envnames.PagerOff(a.Name.Value, textOf(parts)); !off && !t.assignable(a.Name.Value) {
 			ok = false
 		}
-		parts, fine := t.one(a.Value, dir)
 		if !fine || export && !literal(parts) {
 			t.ask(approval.ReasonRuntimeValue, "what %s is set to is known only when it runs", a.Name.Value)
 			ok = false
@@ -515,6 +515,14 @@ func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*appro
 		node.Assigns = append(node.Assigns, approval.Assign{Name: a.Name.Value, Value: parts, Export: export})
 	}
 	return &node, ok
+}
+
+// textOf returns the text of a literal word.
+func textOf(word approval.Word) string {
+	if len(word) == 0 {
+		return ""
+	}
+	return word[0].Text
 }
 
 // call plans one simple command.

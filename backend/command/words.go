@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -267,7 +268,7 @@ func (t *textJob) parts(word *syntax.Word, dir string, fields bool) (parts appro
 	var s static
 	add := func(p syntax.WordPart, quoted bool) bool {
 		expands = true
-		if home, ok := t.home(p, quoted || !fields); ok {
+		if home, ok := t.home(p, quoted || !fields, dir); ok {
 			s.all(home)
 			return true
 		}
@@ -356,13 +357,27 @@ func (t *textJob) unquoted(s *static, piece string, first, only, fields bool) bo
 	return true
 }
 
-// home returns what $HOME stands for: no request and no text may change it.
-func (t *textJob) home(part syntax.WordPart, whole bool) (string, bool) {
+// home returns what $HOME and $PWD stand for: no request and no text may change
+// them. PWD is the way by which a shell came, which is known as long as that
+// held no link.
+func (t *textJob) home(part syntax.WordPart, whole bool, dir string) (string, bool) {
 	p, ok := part.(*syntax.ParamExp)
-	if !ok || !plainParameter(p) || p.Param.Value != "HOME" || !whole && strings.ContainsAny(t.Home, " \t\n*?[\\") {
+	if !ok || !plainParameter(p) {
 		return "", false
 	}
-	return t.Home, t.ring2
+	text := ""
+	switch p.Param.Value {
+	case "HOME":
+		text = t.Home
+	case "PWD":
+		if !t.linked {
+			text = dir
+		}
+	}
+	if text == "" || !whole && strings.ContainsAny(text, " \t\n*?[\\") {
+		return "", false
+	}
+	return text, t.ring2
 }
 
 // part plans one expansion.
@@ -383,10 +398,31 @@ func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
 		t.feeds++
 		defer func() { t.feeds-- }()
 		node, ok := t.stmts(part.Stmts, &dir)
-		return approval.Part{Kind: approval.PartOutput, Run: node}, ok
+		return approval.Part{Kind: approval.PartOutput, Run: node, Word: ok && t.printsWord(node)}, ok
 	}
 	return approval.Part{}, false
 }
+
+// printsWord reports whether what a substitution runs prints one plain word, or
+// a few: no option, and nothing that leads elsewhere. What it did print is
+// judged before it is used.
+func (t *textJob) printsWord(n *approval.Node) bool {
+	if n.Op != approval.OpRun {
+		return false
+	}
+	seg := &t.plan.Segments[n.Seg]
+	if seg.Builtin != "" {
+		return false
+	}
+	names := []string{path.Base(seg.Program.Path), path.Base(seg.Program.File.Path)}
+	if read := t.profiled(seg, names...); read != nil {
+		return len(read.findings) == 0 && read.prints
+	}
+	return wordPrinters[names[1]]
+}
+
+// wordPrinters are programs without a profile that print a word.
+var wordPrinters = words("nproc whoami hostname uname arch id getconf basename")
 
 // plainParameter reports whether an expansion is $NAME or ${NAME} and nothing
 // more.
@@ -417,14 +453,14 @@ const (
 // open says what is known of a word that only the run can tell. have is what
 // is known of the other words that the same braces made.
 func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *approval.Open {
-	o := &approval.Open{}
+	o := &approval.Open{Word: true}
 	literal := true
 	values := []string{""}
 	for i, p := range parts {
 		maybe := []string{p.Text}
 		switch p.Kind {
 		case approval.PartVar, approval.PartOutput:
-			o.Many = o.Many || !p.Quoted
+			o.Many = o.Many || !p.Quoted && !p.Word
 			if maybe = t.values[p.Text]; p.Text == "PWD" && dir != "" {
 				maybe = []string{dir}
 			}
@@ -439,6 +475,7 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 			}
 		}
 		literal = literal && p.Kind == approval.PartText
+		o.Word = o.Word && (p.Kind == approval.PartText || p.Word)
 		if len(values)*len(maybe) > maxMaybe || len(values[0])+len(maybe[0]) > maxValue {
 			t.complex("a word may have too many values, or too long ones")
 			values, maybe = values[:1], []string{""}
@@ -454,7 +491,7 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 	}
 	o.Maybe = values
 	if have != nil {
-		o.Maybe, o.Prefix, o.Many = append(o.Maybe, have.Maybe...), "", true
+		o.Maybe, o.Prefix, o.Many, o.Word = append(o.Maybe, have.Maybe...), "", true, false
 	}
 	return o
 }

@@ -50,7 +50,7 @@ func sift(requested map[string]string) ([]setting, Report) {
 	var r Report
 	for _, name := range slices.Sorted(maps.Keys(requested)) {
 		s := setting{name, requested[name], envnames.Requested(name)}
-		if pagerOff(s) {
+		if envnames.PagerOff(s.name, s.value) {
 			s.value, s.class = "", envnames.Plain
 		}
 		if invalid(s) {
@@ -72,12 +72,6 @@ func sift(requested map[string]string) ([]setting, Report) {
 		settings = append(settings, s)
 	}
 	return settings, r
-}
-
-// pagerOff reports whether the variable says that there is no pager, which is
-// how agents keep git from waiting for a key.
-func pagerOff(s setting) bool {
-	return (s.name == "PAGER" || s.name == "GIT_PAGER") && (s.value == "" || s.value == "cat")
 }
 
 func invalid(s setting) bool {

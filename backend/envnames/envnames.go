@@ -133,3 +133,9 @@ func fits(pieces []string, name string) bool {
 	}
 	return ok && strings.HasSuffix(rest, pieces[last])
 }
+
+// PagerOff reports whether a variable says that there is no pager, which is
+// how agents keep git from waiting for a key.
+func PagerOff(name, value string) bool {
+	return (name == "PAGER" || name == "GIT_PAGER") && (value == "" || value == "cat")
+}
