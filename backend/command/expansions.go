@@ -1,0 +1,150 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
+)
+
+// home returns what $HOME and $PWD stand for: no request and no text may change
+// them. PWD is the way by which a shell came, which is known as long as that
+// held no link.
+func (t *textJob) home(part syntax.WordPart, whole bool, dir string) (string, bool) {
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || !plainParameter(p) {
+		return "", false
+	}
+	text := ""
+	switch p.Param.Value {
+	case "HOME":
+		text = t.Home
+	case "PWD":
+		if !t.linked {
+			text = dir
+		}
+	}
+	if text == "" || !whole && strings.ContainsAny(text, " \t\n*?[\\") {
+		return "", false
+	}
+	return text, t.ring2
+}
+
+// part plans one expansion.
+func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
+	if !t.ring2 {
+		return approval.Part{}, false
+	}
+	switch part := part.(type) {
+	case *syntax.ParamExp:
+		if !plainParameter(part) || part.Param.Value != "?" && !t.mayRead(part.Param.Value) {
+			return approval.Part{}, false
+		}
+		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value}, true
+	case *syntax.CmdSubst:
+		if part.TempFile || part.ReplyVar || len(part.Stmts) == 0 {
+			return approval.Part{}, false
+		}
+		t.feeds++
+		defer func() { t.feeds-- }()
+		node, ok := t.stmts(part.Stmts, &dir)
+		return approval.Part{Kind: approval.PartOutput, Run: node, Word: ok && t.printsWord(node)}, ok
+	}
+	return approval.Part{}, false
+}
+
+// printsWord reports whether what a substitution runs prints one plain word, or
+// a few: no option, and nothing that leads elsewhere. What it did print is
+// judged before it is used.
+func (t *textJob) printsWord(n *approval.Node) bool {
+	if n.Op != approval.OpRun {
+		return false
+	}
+	seg := &t.plan.Segments[n.Seg]
+	if seg.Builtin != "" {
+		return false
+	}
+	names := []string{path.Base(seg.Program.Path), path.Base(seg.Program.File.Path)}
+	if read := t.profiled(seg, names...); read != nil {
+		return len(read.findings) == 0 && read.prints
+	}
+	return wordPrinters[names[1]]
+}
+
+// wordPrinters are programs without a profile that print a word.
+var wordPrinters = words("nproc whoami hostname uname arch id getconf basename")
+
+// plainParameter reports whether an expansion is $NAME or ${NAME} and nothing
+// more.
+func plainParameter(p *syntax.ParamExp) bool {
+	return p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Split == 0 && p.GlobSubst == 0 &&
+		p.RcExpand == 0 && p.NestedParam == nil && p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+}
+
+// mayRead reports whether a text may use a variable: a name, no secret, and
+// none that the shell makes up.
+func (t *textJob) mayRead(name string) bool {
+	class := envnames.Requested(name)
+	return class != envnames.Malformed && class != envnames.Asks && !envnames.Secret(name) && !ofShell[name]
+}
+
+// ofShell are variables that a shell makes up, each shell its own.
+var ofShell = words(`BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT
+	BASH_EXECUTION_STRING BASH_LINENO BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION BASH_XTRACEFD COMP_CWORD COMP_LINE
+	COPROC DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD HOSTNAME HOSTTYPE IFS LINENO MACHTYPE MAPFILE
+	OPTARG OPTERR OPTIND OSTYPE PIPESTATUS PPID PS1 PS2 PS3 PS4 RANDOM REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID _`)
+
+// Limits on the values that an open word is tried with.
+const (
+	maxMaybe = 64   // how many
+	maxValue = 4096 // bytes of one
+)
+
+// open says what is known of a word that only the run can tell. have is what
+// is known of the other words that the same braces made.
+func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *approval.Open {
+	o := &approval.Open{Word: true}
+	literal := true
+	values := []string{""}
+	for i, p := range parts {
+		maybe := []string{p.Text}
+		switch p.Kind {
+		case approval.PartVar, approval.PartOutput:
+			o.Many = o.Many || !p.Quoted && !p.Word
+			if maybe = t.values[p.Text]; p.Text == "PWD" && dir != "" {
+				maybe = []string{dir}
+			}
+			if p.Kind == approval.PartOutput || len(maybe) == 0 {
+				maybe = []string{"x"} // any: what stands around it may still tell
+			}
+		case approval.PartGlob:
+			o.Many = true
+		case approval.PartText:
+			if literal && i == 0 {
+				o.Prefix = p.Text
+			}
+		}
+		literal = literal && p.Kind == approval.PartText
+		o.Word = o.Word && (p.Kind == approval.PartText || p.Word)
+		if len(values)*len(maybe) > maxMaybe || len(values[0])+len(maybe[0]) > maxValue {
+			t.complex("a word may have too many values, or too long ones")
+			values, maybe = values[:1], []string{""}
+		}
+		var next []string
+		for _, v := range values {
+			for _, m := range maybe {
+				next = append(next, v+m)
+			}
+		}
+		values = next
+		t.spend(len(next))
+	}
+	o.Maybe = values
+	if have != nil {
+		o.Maybe, o.Prefix, o.Many, o.Word = append(o.Maybe, have.Maybe...), "", true, false
+	}
+	return o
+}

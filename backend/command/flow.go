@@ -1,0 +1,319 @@
+package command
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// stmts plans statements that follow each other.
+func (t *textJob) stmts(list []*syntax.Stmt, dir *string) (*approval.Node, bool) {
+	seq, ok := approval.Node{Op: approval.OpSeq}, true
+	for _, stmt := range list {
+		node, fine := t.stmt(stmt, dir)
+		if ok = ok && fine; ok {
+			seq.Kids = append(seq.Kids, *node)
+		}
+	}
+	if ok && len(seq.Kids) == 1 {
+		return &seq.Kids[0], true
+	}
+	return &seq, ok
+}
+
+// stmt plans one statement that runs in dir. A cd changes dir for what
+// follows; dir becomes empty when only the run can tell.
+func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
+	if !t.spend(1) || len(t.plan.Segments) > maxSegments {
+		return nil, false
+	}
+	if stmt.Background || stmt.Coprocess || stmt.Disown {
+		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
+	}
+	var node *approval.Node
+	ok, entered := true, *dir
+	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
+		node, ok = t.call(call, stmt.Redirs, dir)
+	} else {
+		var around []approval.Redirect
+		redirected := true
+		if len(stmt.Redirs) > 0 {
+			around, redirected = t.around(stmt, *dir)
+		}
+		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around) > 0 {
+			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around}
+		}
+		ok = ok && redirected
+	}
+	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
+	case stmt.Negated && *dir != entered:
+		t.passed = ""
+	case !is || binary.Op != syntax.AndStmt || stmt.Negated:
+		t.passed = *dir
+	}
+	if ok && stmt.Negated {
+		node = &approval.Node{Op: approval.OpNot, Kids: []approval.Node{*node}}
+	}
+	return node, ok
+}
+
+// around reads the redirections of a group of commands.
+func (t *textJob) around(stmt *syntax.Stmt, dir string) ([]approval.Redirect, bool) {
+	if t.who == approval.Theirs {
+		t.ask(approval.ReasonApprovalRequired, "it redirects a group of commands")
+		return nil, false
+	}
+	t.seen[stmt] = true
+	seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
+	t.redirects(&seg, stmt.Redirs)
+	t.plan.Findings = append(t.plan.Findings, seg.Findings...)
+	if seg.Floor != "" { // a segment of its own says that it never runs
+		seg.Argv, seg.Findings = []string{t.text[seg.Start:seg.End]}, nil
+		t.plan.Segments = append(t.plan.Segments, seg)
+	}
+	return seg.Redirects, len(seg.Findings) == 0 && seg.Floor == ""
+}
+
+// compound plans what is no simple command.
+func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, bool) {
+	switch cmd := cmd.(type) {
+	case *syntax.BinaryCmd:
+		return t.binary(cmd, dir)
+	case *syntax.Block:
+		if t.who == approval.Ours {
+			return t.stmts(cmd.Stmts, dir)
+		}
+	case *syntax.Subshell:
+		if t.who == approval.Ours {
+			inside := *dir
+			return wrap(approval.OpSub)(t.stmts(cmd.Stmts, &inside))
+		}
+	case *syntax.TimeClause:
+		if t.who == approval.Ours && t.grammar == bash && cmd.Stmt != nil {
+			node, ok := wrap(approval.OpTime)(t.stmt(cmd.Stmt, dir))
+			if ok {
+				node.Portable = cmd.PosixFormat
+			}
+			return node, ok
+		}
+	case *syntax.IfClause:
+		if t.ring2 {
+			return t.choice(cmd, dir)
+		}
+	case *syntax.WhileClause:
+		if t.ring2 {
+			return t.while(cmd, dir)
+		}
+	case *syntax.ForClause:
+		if t.ring2 {
+			return t.each(cmd, dir)
+		}
+	case *syntax.DeclClause:
+		if t.ring2 && cmd.Variant.Value == "export" {
+			return t.assign(cmd.Args, true, *dir)
+		}
+		return t.unclear(approval.ReasonEvaluates, "%s is done inside the shell", cmd.Variant.Value)
+	}
+	return t.unclear(approval.ReasonApprovalRequired, "it uses shell constructs that are not run from a plan")
+}
+
+// wrap puts a node into another.
+func wrap(op approval.Op) func(*approval.Node, bool) (*approval.Node, bool) {
+	return func(node *approval.Node, ok bool) (*approval.Node, bool) {
+		if !ok {
+			return nil, false
+		}
+		return &approval.Node{Op: op, Kids: []approval.Node{*node}}, true
+	}
+}
+
+func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bool) {
+	var op approval.Op
+	switch cmd.Op {
+	case syntax.AndStmt:
+		op = approval.OpAnd
+	case syntax.OrStmt:
+		op = approval.OpOr
+	case syntax.Pipe, syntax.PipeAll:
+		return t.pipe(cmd, *dir)
+	default:
+		return t.unclear(approval.ReasonApprovalRequired, "it uses %s, which is not run from a plan", cmd.Op)
+	}
+	before := *dir
+	x, okx := t.stmt(cmd.X, dir)
+	right := *dir
+	switch {
+	case op == approval.OpAnd:
+		right = t.passed
+	case right != before:
+		right = "" // the right side runs only if the cd on the left failed
+	}
+	entered := right
+	y, oky := t.stmt(cmd.Y, &right)
+	if right != entered {
+		*dir = "" // whether the cd on the right ran is known only then
+	}
+	if !okx || !oky {
+		return nil, false
+	}
+	return &approval.Node{Op: op, Kids: []approval.Node{*x, *y}}, true
+}
+
+// pipe plans `x | y`. Each stage is a subshell, so a cd in it does not leak.
+func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool) {
+	stages, both := stages(cmd)
+	ok := true
+	if len(stages) > maxStages {
+		t.complex("it starts more than %d programs at once", maxStages)
+		ok = false
+	}
+	if slices.Contains(both, true) && (t.who != approval.Ours || t.grammar != bash) {
+		t.ask(approval.ReasonApprovalRequired, "it uses |&, which is not run from a plan")
+		ok = false
+	}
+	node := approval.Node{Op: approval.OpPipe}
+	for i, stage := range stages {
+		inside := dir
+		if i > 0 {
+			ok = t.startsStage(stage, dir) && ok
+		}
+		kid, fine := t.stmt(stage, &inside)
+		if ok = ok && fine; !ok {
+			continue
+		}
+		if both[i] { // 2>&1 behind the redirections of its own
+			both := approval.Redirect{FD: 2, To: 1}
+			if _, simple := stage.Cmd.(*syntax.CallExpr); simple && kid.Op == approval.OpRun {
+				seg := &t.plan.Segments[kid.Seg]
+				seg.Redirects = append(seg.Redirects, both)
+			} else {
+				kid = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*kid}, Redirects: []approval.Redirect{both}}
+			}
+		}
+		node.Kids = append(node.Kids, *kid)
+	}
+	return &node, ok
+}
+
+// startsStage reports whether bash reads the beginning of a later stage as we
+// do: there, time is a program, and ! a mistake.
+func (t *textJob) startsStage(stage *syntax.Stmt, dir string) bool {
+	clause, timed := stage.Cmd.(*syntax.TimeClause)
+	if timed {
+		at := int(clause.Time.Offset())
+		seg := approval.Segment{Start: at, End: at + len("time"), Argv: []string{"time"}, Dir: dir}
+		t.shellWord(&seg)
+		t.plan.Segments = append(t.plan.Segments, seg)
+	}
+	if timed || stage.Negated {
+		t.ask(approval.ReasonUnreadable, "shells do not agree on how a stage of its pipeline begins")
+	}
+	return !timed && !stage.Negated
+}
+
+// maxStages bounds how many programs run at once (plan-runner.md, limits).
+const maxStages = 32
+
+// stages takes a pipeline apart. both tells of each stage whether |& follows,
+// which passes its errors on too.
+func stages(cmd *syntax.BinaryCmd) (stages []*syntax.Stmt, both []bool) {
+	last := &syntax.Stmt{Cmd: cmd}
+	for {
+		pipe, ok := last.Cmd.(*syntax.BinaryCmd)
+		if !ok || pipe.Op != syntax.Pipe && pipe.Op != syntax.PipeAll || last.Negated || len(last.Redirs) > 0 {
+			break
+		}
+		stages, both = append(stages, pipe.Y), append(both, pipe.Op == syntax.PipeAll)
+		last = pipe.X
+	}
+	stages = append(stages, last)
+	slices.Reverse(stages)
+	slices.Reverse(both)
+	return stages, append(both, false)
+}
+
+// choice plans if, elif and else. Where the branches end in different folders,
+// only the run can tell.
+func (t *textJob) choice(cmd *syntax.IfClause, dir *string) (*approval.Node, bool) {
+	if len(cmd.Cond) == 0 { // else
+		return t.stmts(cmd.Then, dir)
+	}
+	cond, ok := t.stmts(cmd.Cond, dir)
+	then, other := *dir, *dir
+	yes, fine := t.stmts(cmd.Then, &then)
+	ok = ok && fine
+	node := &approval.Node{Op: approval.OpIf}
+	if ok {
+		node.Kids = []approval.Node{*cond, *yes}
+	}
+	if cmd.Else != nil {
+		no, fine := t.choice(cmd.Else, &other)
+		if ok = ok && fine; ok {
+			node.Kids = append(node.Kids, *no)
+		}
+	}
+	if *dir = then; then != other {
+		*dir = ""
+	}
+	return node, ok
+}
+
+func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, bool) {
+	before := *dir
+	cond, ok := t.stmts(cmd.Cond, dir)
+	body, fine := t.stmts(cmd.Do, dir)
+	if !t.stays(dir, before) || !ok || !fine {
+		return nil, false
+	}
+	op := approval.OpWhile
+	if cmd.Until {
+		op = approval.OpUntil
+	}
+	return &approval.Node{Op: op, Kids: []approval.Node{*cond, *body}}, true
+}
+
+// each plans a for loop over words.
+func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool) {
+	loop, ok := cmd.Loop.(*syntax.WordIter)
+	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
+		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
+	}
+	ok = t.assignable(loop.Name.Value)
+	before := *dir
+	node := &approval.Node{Op: approval.OpFor, Name: loop.Name.Value}
+	for _, item := range loop.Items {
+		if !t.spend(1) {
+			return nil, false
+		}
+		v, fine := t.word(item, *dir)
+		if !fine {
+			t.ask(approval.ReasonRuntimeValue, "what its loop goes through is known only when it runs")
+			ok = false
+			continue
+		}
+		node.Words = append(node.Words, v.words...)
+		t.values[node.Name] = append(t.values[node.Name], v.final...)
+		if v.open != nil {
+			t.values[node.Name] = append(t.values[node.Name], v.open.Maybe...)
+		}
+	}
+	body, fine := t.stmts(cmd.Do, dir)
+	if !t.stays(dir, before) || !ok || !fine {
+		return nil, false
+	}
+	node.Kids = []approval.Node{*body}
+	return node, true
+}
+
+// stays reports whether a loop ends where it began: else only the run can tell
+// where its next round begins.
+func (t *textJob) stays(dir *string, before string) bool {
+	if *dir == before {
+		return true
+	}
+	*dir = ""
+	t.ask(approval.ReasonRuntimeValue, "where its loop runs is known only then: there is a cd in it")
+	return false
+}

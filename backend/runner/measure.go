@@ -1,0 +1,121 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Limits of a plan (plan-runner.md). The steps of loops are counted as they
+// run, all others before anything starts.
+const (
+	maxSteps   = 20_000
+	maxNesting = 64
+	maxAtOnce  = 32 // programs
+)
+
+// measure is the size of a part of a plan.
+type measure struct{ steps, atOnce int }
+
+// check refuses a plan that is too large or means nothing.
+func check(plan *approval.Plan) error {
+	m, err := measureNode(plan, plan.Root, 1)
+	if err == nil && (m.steps > maxSteps || m.atOnce > maxAtOnce) {
+		err = denied(approval.ReasonTooComplex,
+			"this is more than %d steps, or more than %d programs at once", maxSteps, maxAtOnce)
+	}
+	return err
+}
+
+func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, error) {
+	if depth > maxNesting {
+		return measure{}, denied(approval.ReasonTooComplex, "this is nested more than %d deep", maxNesting)
+	}
+	if !wellFormed(plan, n) {
+		return measure{}, errors.New("internal error: this plan means nothing")
+	}
+	m, parts := measure{steps: 1}, substitutions(plan, n)
+	if n.Op == approval.OpRun {
+		m.atOnce = 1
+	}
+	for i := range n.Kids {
+		parts = append(parts, &n.Kids[i])
+	}
+	for i, part := range parts {
+		below := depth + 1
+		if i == 0 && (n.Op == approval.OpAnd || n.Op == approval.OpOr) {
+			below = depth // a chain is as deep as it is long, and that counts as steps
+		}
+		of, err := measureNode(plan, part, below)
+		if err != nil {
+			return measure{}, err
+		}
+		m.steps += of.steps
+		if n.Op == approval.OpPipe {
+			m.atOnce += of.atOnce
+		} else {
+			m.atOnce = max(m.atOnce, of.atOnce)
+		}
+	}
+	return m, nil
+}
+
+// substitutions returns what the words of a node run.
+func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node) {
+	words := slices.Clone(n.Words)
+	for _, a := range n.Assigns {
+		words = append(words, a.Value)
+	}
+	if n.Op == approval.OpRun {
+		words = append(words, plan.Segments[n.Seg].Words...)
+	}
+	for _, word := range words {
+		for _, part := range word {
+			if part.Run != nil {
+				list = append(list, part.Run)
+			}
+		}
+	}
+	return list
+}
+
+func wellFormed(plan *approval.Plan, n *approval.Node) bool {
+	if !redirectsFit(n.Redirects) {
+		return false
+	}
+	switch n.Op {
+	case approval.OpRun:
+		return n.Seg >= 0 && n.Seg < len(plan.Segments) && len(n.Kids) == 0 &&
+			len(plan.Segments[n.Seg].Argv) > 0 && redirectsFit(plan.Segments[n.Seg].Redirects)
+	case approval.OpSeq, approval.OpAnd, approval.OpOr, approval.OpPipe:
+		return len(n.Kids) > 0
+	case approval.OpNot, approval.OpSub, approval.OpTime:
+		return len(n.Kids) == 1
+	case approval.OpFor:
+		return len(n.Kids) == 1 && n.Name != ""
+	case approval.OpWhile, approval.OpUntil:
+		return len(n.Kids) == 2
+	case approval.OpIf:
+		return len(n.Kids) == 2 || len(n.Kids) == 3
+	case approval.OpAssign:
+		return len(n.Assigns) > 0 && len(n.Kids) == 0
+	}
+	return false
+}
+
+func redirectsFit(list []approval.Redirect) bool {
+	return !slices.ContainsFunc(list, func(r approval.Redirect) bool {
+		switch r.To {
+		case approval.ToNull:
+			return r.FD < 0 || r.FD > 2
+		case approval.FromFile:
+			return r.FD != 0 || r.File == nil
+		case approval.FromText:
+			return r.FD != 0
+		}
+		return r.FD < 1 || r.FD > 2 || r.To < 1 || r.To > 2
+	})
+}
