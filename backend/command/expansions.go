@@ -43,6 +43,9 @@ func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
 		if !plainParameter(part) || part.Param.Value != "?" && !t.mayRead(part.Param.Value) {
 			return approval.Part{}, false
 		}
+		if part.Param.Value == "?" {
+			t.asksStatus()
+		}
 		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value}, true
 	case *syntax.CmdSubst:
 		if part.TempFile || part.ReplyVar || len(part.Stmts) == 0 {
@@ -51,9 +54,19 @@ func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
 		t.feeds++
 		defer func() { t.feeds-- }()
 		node, ok := t.stmts(part.Stmts, &dir)
+		t.stale = true
 		return approval.Part{Kind: approval.PartOutput, Run: node, Word: ok && t.printsWord(node)}, ok
 	}
 	return approval.Part{}, false
+}
+
+// asksStatus asks where a text wants the last status between a substitution and
+// the end of the command that it is in: to bash it is that of the substitution,
+// to dash that of the command before.
+func (t *textJob) asksStatus() {
+	if t.stale && t.grammar != bash {
+		t.ask(approval.ReasonUnreadable, "shells do not agree on what $? is here")
+	}
 }
 
 // printsWord reports whether what a substitution runs prints one plain word, or

@@ -2,10 +2,13 @@ package command
 
 import "github.com/countersign-app/countersign/backend/pathname"
 
-// names returns the files that a pattern of a word in dir stands for. It
-// reports false where only the run can tell.
+// names returns the words that a pattern in dir becomes: files, or its own
+// text. It reports false where only the run can tell.
 func (j *job) names(glob, dir string) ([]string, bool) {
 	found, ok := pathname.Expand(disk{j}, glob, dir)
+	if len(found) == 0 {
+		found = []string{pathname.Unescape(glob)}
+	}
 	if j.named += len(found); !ok || j.spent() {
 		return nil, false
 	}

@@ -58,6 +58,7 @@ func textOf(word approval.Word) string {
 // call plans one simple command.
 func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *string) (*approval.Node, bool) {
 	t.seen[call] = true
+	defer func() { t.stale = false }()
 	if len(call.Args) == 0 {
 		if len(redirs) > 0 || !t.ring2 {
 			return t.unclear(approval.ReasonApprovalRequired, "it sets variables or redirects without a command")
@@ -214,6 +215,9 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 	case ownBuiltins[name]:
 		seg.Builtin = name
 		t.sameEverywhere(seg)
+		if name == "exit" && len(seg.Argv) == 1 {
+			t.asksStatus()
+		}
 		if name == "exit" && t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this exit does"))
 		}
@@ -247,8 +251,8 @@ func (t *textJob) sameEverywhere(seg *approval.Segment) {
 	for _, o := range seg.Open {
 		words = append(slices.Clone(words), o.Maybe...)
 	}
-	for _, word := range words {
-		if strings.Contains(word, `\`) || (strings.HasPrefix(word, "-") && word != "-n") {
+	for i, word := range words {
+		if strings.Contains(word, `\`) || (strings.HasPrefix(word, "-") && (word != "-n" || i > 0)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this echo prints"))
 			return
 		}

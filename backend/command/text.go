@@ -104,6 +104,8 @@ type textJob struct {
 	// linked tells that a cd followed a link, or that the working directory was
 	// named by one: shells remember the way they came.
 	linked bool
+	// stale tells that a substitution has run since the last command ended.
+	stale bool
 	// made are folders that the text makes before it goes into them.
 	made map[string]bool
 }

@@ -21,8 +21,8 @@ type Disk interface {
 	Spend(steps int) bool
 }
 
-// Expand returns the names that a pattern stands for, sorted by bytes, or the
-// pattern's own text if there is none. What was quoted in it stands behind
+// Expand returns the names that a pattern stands for, sorted by bytes; with
+// none, a shell takes the word as it is. What was quoted in it stands behind
 // backslashes. Relative names are below dir. It reports false where it does
 // not know: for folders without end in sight, and for patterns whose meaning
 // depends on the language.
@@ -53,9 +53,6 @@ func Expand(d Disk, glob, dir string) ([]string, bool) {
 		}
 	}
 	found = slices.DeleteFunc(found, func(name string) bool { return !d.Exists(join(dir, name)) })
-	if len(found) == 0 {
-		return []string{Unescape(glob)}, true
-	}
 	slices.Sort(found)
 	return found, true
 }

@@ -57,8 +57,8 @@ func TestExpand(t *testing.T) {
 		{"**", "-rf|A|[|a|a*|ab|b|sub|x y"},
 		{"/etc/pass*", "/etc/passwd"},
 		{"/*", "/etc|/p"},
-		{"nothing*", "nothing*"},
-		{`no\thing*`, "nothing*"},
+		{"nothing*", ""},
+		{`no\thing*`, ""},
 		{"[", "["},
 		{"[[:alpha:]]", "?"},
 		{"a//*", "?"},
@@ -80,8 +80,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// What a pattern stands for is there, in order, and the same twice; or it is
-// the pattern's own text.
+// What a pattern stands for is there, in order, and the same twice.
 func FuzzExpand(f *testing.F) {
 	for _, seed := range []string{"*", "a*", `\*`, "[a-c]*", "*/*", "/*/?", "[!a]", "**a**a"} {
 		f.Add(seed)
@@ -92,10 +91,10 @@ func FuzzExpand(f *testing.F) {
 		if !slices.Equal(names, again) {
 			t.Fatalf("%q, then %q", names, again)
 		}
-		if !ok || len(names) == 1 && names[0] == Unescape(glob) {
+		if !ok {
 			return
 		}
-		if !slices.IsSorted(names) || len(names) == 0 {
+		if !slices.IsSorted(names) {
 			t.Errorf("%q", names)
 		}
 		for _, name := range names {

@@ -37,6 +37,8 @@ type shell struct {
 	*run
 	dir *folder
 	own bool // dir was opened by this shell
+	// inner tells that it is a subshell, other than one for a simple command.
+	inner bool
 	// env is what programs get; vars are the variables that they do not, and
 	// marked those that they will once they are set.
 	env    []string
@@ -114,6 +116,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		return sh.ended(sh.assign(n.Assigns, io[2]), tested)
 	case approval.OpSub:
 		sub := sh.sub()
+		sub.inner = true
 		defer sub.leave()
 		return sh.ended(sub.walk(&n.Kids[0], io, tested), tested)
 	case approval.OpTime:
@@ -196,7 +199,9 @@ func (sh *shell) each(n *approval.Node, io stdio, tested bool) {
 		sh.last = e
 		return
 	}
-	sh.last = ending{}
+	if len(words) == 0 {
+		sh.last = ending{}
+	}
 	for _, word := range words {
 		sh.set(n.Name, word)
 		sh.walk(&n.Kids[0], io, tested)
@@ -381,6 +386,7 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*pr
 			return sub.launch(n.Seg, c, all)
 		}
 	}
+	sub.inner = sub.inner || n.Op != approval.OpRun && n.Op != approval.OpAssign || len(n.Redirects) > 0
 	done := make(chan ending, 1)
 	go func() {
 		defer closeAll(mine...)

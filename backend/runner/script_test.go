@@ -24,6 +24,10 @@ func analyzer(home string) *command.Analyzer {
 	return a
 }
 
+// unclearNow is said of words that mean different things to shells, once they
+// are known.
+const unclearNow = "it is not clear any more what this is"
+
 // scriptJob is a job for a text as it is really read. It is nil for a text
 // that asks.
 func scriptJob(t testing.TB, shell, dir, text string) *Job {
@@ -42,7 +46,7 @@ func scriptJob(t testing.TB, shell, dir, text string) *Job {
 		Final: func(seg int, argv []string, dir string) (*approval.Plan, error) {
 			now := a.Final(&plan, &plan.Segments[seg], argv, dir)
 			if now.Root == nil && now.Segments[0].Program == nil {
-				return nil, errors.New("it is not clear any more what " + argv[0] + " is")
+				return nil, errors.New(unclearNow)
 			}
 			return &now, nil
 		},

@@ -32,9 +32,12 @@ func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e end
 				continue
 			}
 			names, ok := pathname.Expand(sh.disk(), field.pattern, sh.dir.path)
-			if !ok {
-				sh.deny(Outer, denied(approval.ReasonTooComplex, "its patterns go through more files than can be looked at"))
+			if !ok || sh.posix() && !pathname.Portable(field.pattern) {
+				sh.deny(Outer, denied(approval.ReasonTooComplex, "what its patterns stand for cannot be told, or not without looking at too many files"))
 				return nil, ending{}, false
+			}
+			if len(names) == 0 {
+				names = []string{field.text}
 			}
 			words = append(words, names...)
 		}
@@ -94,7 +97,7 @@ func (f *fields) split(value string) {
 			if i < 0 {
 				i = len(value)
 			}
-			f.add(value[:i], backslashed(value[:i]))
+			f.add(value[:i], value[:i]) // a backslash in it counts in a pattern
 			value = value[i:]
 			continue
 		}
@@ -102,9 +105,6 @@ func (f *fields) split(value string) {
 		value = strings.TrimLeft(value, blanks)
 	}
 }
-
-// backslashed is a value as a pattern. A backslash of a value is itself.
-func backslashed(value string) string { return strings.ReplaceAll(value, `\`, `\\`) }
 
 func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool) {
 	for _, p := range word {
@@ -143,8 +143,11 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	}
 	value, set := sh.lookup(p.Text)
 	if !set && sh.nounset {
-		sh.exited = true
-		return "", say(stderr, 127, "%s: unbound variable", p.Text), false
+		status := 127
+		if sh.exited = true; sh.inner || sh.errexit { // as bash has it
+			status = 1
+		}
+		return "", say(stderr, status, "%s: unbound variable", p.Text), false
 	}
 	return value, ending{}, true
 }
@@ -184,8 +187,9 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 	var read sync.WaitGroup
 	read.Go(func() { text = sh.readAll(p[0]) })
 	sub := sh.sub()
-	if posix := sh.job.Plan.Shell; posix == "" || posix == "bash" {
-		sub.errexit = false // as bash, when it is not told to be POSIX
+	sub.inner = true
+	if !sh.posix() {
+		sub.errexit = false
 	}
 	sh.last = sub.walk(n, stdio{sh.null, p[1], stderr}, false)
 	sub.leave()
@@ -195,6 +199,10 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 	sh.substituted = true
 	return strings.TrimRight(strings.ReplaceAll(string(text), "\x00", ""), "\n"), sh.ctx.Err() == nil
 }
+
+// posix tells that the text is meant for another shell than bash, and so only
+// runs where both agree.
+func (sh *shell) posix() bool { return sh.job.Plan.Shell != "" && sh.job.Plan.Shell != "bash" }
 
 // readAll reads to the end. Past the limit it denies the run and throws the
 // rest away.

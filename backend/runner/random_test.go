@@ -1,0 +1,356 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// How many texts a run makes, and from which number. The number is printed,
+// and is another one in each run.
+const (
+	randomTexts = "COUNTERSIGN_RANDOM_TEXTS"
+	randomSeed  = "COUNTERSIGN_RANDOM_SEED"
+)
+
+// TestRandomTexts runs random texts in our runner and in the shell that they
+// are meant for: they print the same and end the same, or they ask.
+func TestRandomTexts(t *testing.T) {
+	needs(t, "bash", "dash")
+	seed, count := rand.Uint64(), 5_000
+	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
+		seed = n
+	}
+	if n, err := strconv.Atoi(os.Getenv(randomTexts)); err == nil {
+		count = n
+	}
+	t.Logf("%s=%d %s=%d", randomSeed, seed, randomTexts, count)
+	r, dir := newRunner(t), randomFolder(t)
+	const batch = 250
+	var next, ran, denials, wrong atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for {
+				from := int(next.Add(batch)) - batch
+				if from >= count {
+					return
+				}
+				shell := []string{"bash", "dash"}[from/batch%2]
+				var texts []string
+				var ours []printed
+				for i := from; i < min(from+batch, count); i++ {
+					w := writer{Rand: rand.New(rand.NewPCG(seed, uint64(i))), posix: shell == "dash"}
+					w.fewer = w.IntN(16) > 0
+					text := w.text()
+					if job := scriptJob(t, shell, dir, text); job != nil {
+						job.ID = fmt.Sprintf("%s-%d", t.Name(), i)
+						job.Env = testEnv(job.ID, dir)
+						texts, ours = append(texts, text), append(ours, printedBy(run1(t, r, *job)))
+					}
+				}
+				ran.Add(int64(len(texts)))
+				for i, want := range inShell(t, shell, dir, texts) {
+					switch got := ours[i]; {
+					case got.denied == unclearNow, strings.HasPrefix(got.denied, "what its patterns stand for"):
+						denials.Add(1)
+					case got != want && wrong.Add(1) <= 10:
+						t.Errorf("%s\n  we    %+v\n  %s %+v", texts[i], got, shell, want)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d of %d ran without a shell, %d of them in another way, and %d were denied as they ran", ran.Load(), count, wrong.Load(), denials.Load())
+	if ran.Load() < int64(count)/2 || denials.Load() > ran.Load()/20 {
+		t.Error("too few of them ran to tell anything")
+	}
+	mustBeGone(t, "none")
+}
+
+// printed is what one can see of a text that ran.
+type printed struct {
+	out, err string
+	status   int
+	denied   string
+}
+
+// speaker is what a shell, or a program that was started by its path, puts
+// before what it complains about.
+var speaker = regexp.MustCompile(`(?m)^(?:\S+: (?:eval: )?(?:line )?\d+: (?:eval: )?|/usr/bin/(\w+: ))`)
+
+func said(text string) string { return speaker.ReplaceAllString(text, "$1") }
+
+func printedBy(got approval.Result) printed {
+	o := printed{said(string(got.Stdout)), said(string(got.Stderr)), code(got), got.Error}
+	if got.Denied != nil {
+		o.denied = cmp.Or(got.Denied.Sentence, "denied")
+	}
+	return o
+}
+
+// inShell runs texts in one shell, each in a subshell of its own.
+func inShell(t *testing.T, shell, dir string, texts []string) []printed {
+	if len(texts) == 0 {
+		return nil
+	}
+	var script strings.Builder
+	for _, text := range texts {
+		run := "( eval '%s' )"
+		if strings.HasPrefix(text, "set -u") || strings.HasPrefix(text, "set -eu") { // a variable that is not set ends a subshell with another status
+			run = shell + " -c '%s'"
+		}
+		fmt.Fprintf(&script, run+"; printf '\\001%%d\\001' $?; printf '\\001' >&2\n", strings.ReplaceAll(text, "'", `'\''`))
+	}
+	file := filepath.Join(t.TempDir(), "texts")
+	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
+		t.Error(err)
+		return nil
+	}
+	cmd := exec.Command(shell, file)
+	cmd.Dir, cmd.Env = dir, testEnv(t.Name(), dir)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	outs, errs := strings.Split(stdout.String(), "\x01"), strings.Split(stderr.String(), "\x01")
+	if err != nil || len(outs) != 2*len(texts)+1 || len(errs) != len(texts)+1 {
+		t.Errorf("%s: %v, %d outputs of %d texts: %.300s", shell, err, len(outs)/2, len(texts), stderr.String())
+		return nil
+	}
+	list := make([]printed, len(texts))
+	for i := range list {
+		status, _ := strconv.Atoi(outs[2*i+1])
+		list[i] = printed{said(outs[2*i]), said(errs[i]), status, ""}
+	}
+	return list
+}
+
+// randomFolder is what random texts find.
+func randomFolder(t *testing.T) string {
+	dir := filepath.Join(scratch(t), "one", "two")
+	for _, name := range []string{"sub/e.t", "sub/sub/f", "empty/.keep", "a.t", "b.t", "c d.t", "-n", ".hid", "x"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("in "+name+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// writer makes random texts of what the runner understands (plan-runner.md,
+// rings 1 and 2). They end, and change nothing.
+type writer struct {
+	*rand.Rand
+	loops int  // how many were begun, so that each counts with a variable of its own
+	fewer bool // no programs: they take the time
+	posix bool // only what dash and bash agree on, also in the status of an error
+	unset bool // a variable that is not set ends the text
+}
+
+func (w *writer) of(list ...string) string { return list[w.IntN(len(list))] }
+
+// text is a few statements, some with options of the shell before them.
+func (w *writer) text() string {
+	options := ""
+	switch {
+	case w.IntN(5) > 0:
+	case w.posix:
+		options = "set -e\n"
+	default:
+		options = w.of("set -e", "set -e", "set -u", "set -eu", "set -o pipefail", "set -euo pipefail") + w.of("; ", "\n")
+		w.unset = strings.Contains(options, "u")
+	}
+	return options + w.list(3, 3)
+}
+
+// list is up to n statements, each up to deep constructs deep.
+func (w *writer) list(n, deep int) string {
+	text := w.statement(deep)
+	for range w.IntN(n) {
+		text += w.of("; ", "; ", "\n", " # a word\n") + w.statement(deep)
+	}
+	return text
+}
+
+func (w *writer) statement(deep int) string {
+	if deep == 0 {
+		return w.simple(0)
+	}
+	inner := func() string { return w.list(2, deep-1) }
+	switch w.IntN(16) {
+	case 0, 1:
+		return w.statement(deep-1) + w.of(" && ", " || ", " &&\n", " || ") + w.statement(deep-1)
+	case 2:
+		if w.fewer {
+			break
+		}
+		// The last stage reads all, so that no time decides whether the first is
+		// ended by a closed pipe.
+		return w.stage(deep-1) + " | " + w.of("cat", "wc -l", "{ cat; "+inner()+"; }", "(cat; "+inner()+")", "cat | cat")
+	case 3:
+		return "! " + w.simple(deep)
+	case 4:
+		return "{ " + inner() + "; }" + w.around()
+	case 5:
+		if w.posix { // dash forgets a redirection of such a group inside another
+			return "(" + inner() + ")"
+		}
+		return "(" + inner() + ")" + w.around()
+	case 6:
+		return "if " + inner() + "; then " + inner() + w.of("", "; elif "+inner()+"; then "+inner(), "; else "+inner()) + "; fi"
+	case 7:
+		return "for " + w.of("x", "y", "z") + " in " + w.words(deep-1) + "; do " + inner() + "; done"
+	case 8:
+		if w.fewer {
+			return w.of("while false", "until true", "while ! true", "until ! false") + "; do " + inner() + "; done"
+		}
+		w.loops++
+		name := fmt.Sprintf("n%d", w.loops)
+		head := w.of("while [ \"$N\" != aa ]", "until [ \"$N\" = aa ]", "until test \"$N\" = a")
+		return strings.ReplaceAll("N=; "+head+"; do N=a$N; "+inner()+"; done", "N", name)
+	case 9, 10:
+		return w.of("x", "y", "z") + "=" + w.word(deep-1)
+	case 11:
+		if w.posix {
+			return w.of("cd $HOME/sub", "cd ..", "cd")
+		}
+		return w.of("cd sub", "cd ..", "cd nope", "cd -- sub", "cd", "cd sub/../empty", "cd $HOME/sub", "cd './sub'")
+	}
+	return w.simple(deep)
+}
+
+// stage is one stage of a pipeline.
+func (w *writer) stage(deep int) string {
+	switch w.IntN(5) {
+	case 0:
+		return "{ " + w.list(2, deep) + "; }"
+	case 1:
+		return "(" + w.list(2, deep) + ")"
+	}
+	return w.simple(deep)
+}
+
+// simple is a command of one line.
+func (w *writer) simple(deep int) string {
+	text := ""
+	switch w.IntN(24) {
+	case 0:
+		text = "true"
+	case 1, 2:
+		text = "false"
+	case 3:
+		text = ":" + " " + w.word(deep)
+	case 4:
+		text = w.of("exit", "exit 3", "exit 0")
+	case 5:
+		text = "pwd"
+	case 6:
+		if !w.fewer {
+			return w.of("cat <<E\n"+w.document()+"\nE", "cat <<'E'\n"+w.document()+"\nE", "cat <<-E\n\t"+w.document()+"\n\tE") + "\n" + w.simple(0)
+		}
+		fallthrough
+	case 7:
+		if !w.fewer {
+			text = w.of("cat a.t", "cat <a.t", "cat nope", "wc -l <b.t", "ls", "ls sub", "printf '%s\\n' "+w.words(deep), "[ "+w.quoted(deep)+" = x ]", "test -f a.t")
+			break
+		}
+		fallthrough
+	default:
+		text = "echo " + w.words(deep)
+	}
+	return text + w.around()
+}
+
+// around is a redirection, most often none.
+func (w *writer) around() string {
+	return w.of("", "", "", "", "", "", " >/dev/null", " 2>/dev/null", " >&2", " 2>&1", " </dev/null", " 2>&1 >/dev/null", " >/dev/null 2>&1")
+}
+
+// document is a line of a here-document. Where a variable is not set, bash goes
+// on after a program's document, and we stop.
+func (w *writer) document() string {
+	if w.unset {
+		return w.of("plain", `a\$b \\`, "* {a,b} ~", "a\tb", `\x`)
+	}
+	return w.of("plain", "it's $x", `a\$b "$y" \\`, "$HOME*", "* {a,b} ~", "$(echo in)", "a\tb", `\x`)
+}
+
+func (w *writer) words(deep int) string {
+	text := w.word(deep)
+	for range w.IntN(3) {
+		text += w.of(" ", "  ", " \\\n ") + w.word(deep)
+	}
+	return text
+}
+
+// word is a word of one to three pieces.
+func (w *writer) word(deep int) string {
+	text := w.piece(deep)
+	for range max(0, w.IntN(4)-1) {
+		text += w.piece(deep)
+	}
+	return text
+}
+
+func (w *writer) piece(deep int) string {
+	switch w.IntN(14) {
+	case 0, 1, 2:
+		return w.of("a", "b.t", "word", "x=1", "-n", "7", "sub/", ".", "%s", "é", "a~")
+	case 3:
+		return w.of(`'a b'`, `'$x'`, `''`, `'*'`, `'"'`, `'\'`)
+	case 4, 5:
+		return w.quoted(deep)
+	case 6, 7:
+		return w.of("$x", "${y}", "$z", "$HOME", "${x}a", "$?", "${z}")
+	case 8:
+		return w.of("*", "*.t", "?.t", "[a-b].t", "sub/*", "no*pe", "*/", "[!a]*", ".*d", `\*`, "*\\ *")
+	case 9:
+		if w.posix {
+			return w.of("{}", "=", "1")
+		}
+		return w.of("{a,b}", "{1..3}", "{a,}", "a{b,c}d", "{a,{b,c}}", "{c..a}", "{x}", "{a,'b c'}", "{01..3}")
+	case 10:
+		return w.of(`\a`, `\ `, `\$`, `\"`, `\\`, `\'`)
+	case 11:
+		if w.posix {
+			return w.of("+", ":", "%")
+		}
+		return w.of("$'a\\tb'", "$'\\x41'", "$'it\\'s'")
+	}
+	if deep > 0 {
+		text := "$(" + w.simple(deep-1) + ")"
+		return w.of(text, `"`+text+`"`)
+	}
+	return "w"
+}
+
+func (w *writer) quoted(deep int) string {
+	switch w.IntN(6) {
+	case 0:
+		if deep > 0 {
+			return `"<$(` + w.simple(deep-1) + `)>"`
+		}
+		fallthrough
+	case 1:
+		return w.of(`"a b"`, `"it's"`, `"\$x"`, `"\a"`, `"*"`, `""`, `"~"`)
+	}
+	return w.of(`"$x"`, `"${y}"`, `"a $z"`, `"$HOME/$x"`, `"$?"`, `"$x$y"`)
+}
