@@ -93,6 +93,9 @@ func (a *Analyzer) analyze(req *approval.Request) *job {
 		j.argv(req.Command)
 	}
 	j.cap()
+	if text := len(req.Command) == 0 || j.plan.Shell != ""; text && len(j.plan.Findings) > 0 {
+		j.plan.Root = nil
+	}
 	return j
 }
 
@@ -214,7 +217,7 @@ func (j *job) cap() {
 	case len(programs) > maxPrograms:
 		j.complex("it has more than %d different programs", maxPrograms)
 	case j.spent():
-		j.complex("it has more parts than can be looked at")
+		j.complex("%v", errSpent)
 	}
 }
 

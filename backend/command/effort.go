@@ -1,7 +1,7 @@
 package command
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -49,13 +49,16 @@ func (e *effort) spent() bool {
 	return e.work > maxWork+3*e.named || e.named > maxNames || e.listed > maxListed
 }
 
+// errSpent is no answer: there may be a file or not.
+var errSpent = errors.New("it has more parts than can be looked at")
+
 // look makes one look at the disk, and counts it.
 func (j *job) look(path string) (approval.File, error) {
 	if s, ok := j.seen[path]; ok {
 		return s.file, s.err
 	}
 	if !j.spend(1) {
-		return approval.File{}, fmt.Errorf("cannot look at %q: too many files", path)
+		return approval.File{}, errSpent
 	}
 	file, err := j.World.Look(path)
 	j.seen[path] = seen{file, err}

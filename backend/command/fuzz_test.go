@@ -23,20 +23,22 @@ func corpus(t testing.TB) (texts []string, argvs [][]string) {
 		t.Fatal(err)
 	}
 	var file struct {
-		Cases []struct {
-			Text string
-			Argv []string
-		}
+		Cases []struct{ Input json.RawMessage }
 	}
-	if err := json.Unmarshal(data, &file); err != nil || len(file.Cases) == 0 {
-		t.Fatal("the corpus has no cases: ", err)
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range file.Cases {
-		if c.Argv != nil {
-			argvs = append(argvs, c.Argv)
-		} else {
-			texts = append(texts, c.Text)
+		var text string
+		var argv []string
+		if json.Unmarshal(c.Input, &text) == nil {
+			texts = append(texts, text)
+		} else if json.Unmarshal(c.Input, &argv) == nil {
+			argvs = append(argvs, argv)
 		}
+	}
+	if len(texts) < 1000 || len(argvs) == 0 || len(texts)+len(argvs) != len(file.Cases) {
+		t.Fatalf("%d texts and %d argument vectors in %d cases", len(texts), len(argvs), len(file.Cases))
 	}
 	return texts, argvs
 }

@@ -35,7 +35,7 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 		return no(approval.ReasonUnreadable, "it is not a complete text for %s", shell)
 	}
 	if deep(file) {
-		return no(approval.ReasonTooComplex, "it has more parts than can be looked at")
+		return no(approval.ReasonTooComplex, "%v", errSpent)
 	}
 	if !delimited(text, file) {
 		return no(approval.ReasonUnreadable, "what ends its here-document is not clear")

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"path"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,10 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 	}
 	at := join(dir, word)
 	file, err := j.look(at)
-	if err != nil || !isProgram(file) {
+	switch {
+	case errors.Is(err, errSpent):
+		return nil, finding(approval.ReasonTooComplex, "%v", err)
+	case err != nil || !isProgram(file):
 		return nil, finding(approval.ReasonNotFound, "there is no program %q", word)
 	}
 	res := &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), File: file}
@@ -97,6 +101,9 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		}
 		at := join(p.dir, name)
 		file, err := j.look(at)
+		if errors.Is(err, errSpent) {
+			return nil, finding(approval.ReasonTooComplex, "%v", err)
+		}
 		if err != nil || !isProgram(file) {
 			continue
 		}

@@ -15,6 +15,7 @@ func (j *job) text(text, shell string) {
 	file, unread := read(text, shell)
 	if unread.Reason != "" {
 		j.plan.Findings = append(j.plan.Findings, unread)
+		j.glance(text)
 		return
 	}
 	g := textShells[shell]
@@ -38,6 +39,9 @@ func (j *job) text(text, shell string) {
 	}
 	if j.who == approval.Theirs {
 		j.replaced()
+	}
+	if j.spent() {
+		t.skim(file)
 	}
 }
 

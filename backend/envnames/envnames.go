@@ -48,6 +48,10 @@ func Requested(name string) Class {
 		return Asks
 	case table["protocol"].has(name):
 		return Refused
+	case table["harmless"].has(name):
+		return Other
+	case table["families"].has(name):
+		return Asks
 	case table["plain"].has(name):
 		return Plain
 	}

@@ -82,8 +82,15 @@ var requestedTests = []struct {
 	{"_", Other},
 	{"TERMX", Other},
 	{"XPATH", Other},
-	{"CMAKE_COMPILER", Other}, // no text for the star and one _ short
-	{"CARGO_TARGET_DIR", Other},
+	{"CMAKE_COMPILER", Asks}, // no text for the star and one _ short
+	{"CARGO_TARGET_DIR", Asks},
+	{"COMPILER_PATH", Asks},
+	{"JAVA_HOME", Asks},
+	{"CHROME_BIN", Asks},
+	{"PYTHONPYCACHEPREFIX", Asks},
+	{"PYTHONUNBUFFERED", Other},
+	{"CARGO_TERM_COLOR", Other},
+	{"GOOS", Other},
 	{"GIT_AUTHOR_NAME", Other},
 	{"RUST_BACKTRACE", Other},
 	{"NODE_ENV", Other},
@@ -261,7 +268,7 @@ VIRTUAL_ENV WGETRC YARN_RC_FILENAME`
 // TestData keeps the list readable by the code: known sections, names in
 // capitals, no name twice in a section.
 func TestData(t *testing.T) {
-	want := []string{"asks", "fixed", "inherited", "plain", "protocol", "refused", "secret"}
+	want := []string{"asks", "families", "fixed", "harmless", "inherited", "plain", "protocol", "refused", "secret"}
 	if got := slices.Sorted(maps.Keys(table)); !slices.Equal(got, want) {
 		t.Errorf("sections %v, want %v", got, want)
 	}

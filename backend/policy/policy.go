@@ -54,6 +54,9 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 			take(&j, approval.VerdictDeny, rule.finding())
 		}
 	}
+	if tooComplex := tooComplex(in.Plan); tooComplex.Reason != approval.ReasonNone {
+		take(&j, approval.VerdictAsk, tooComplex) // what is said of its parts may only follow from this
+	}
 	for i := range in.Plan.Segments {
 		s := r.segment(in, &in.Plan.Segments[i], j.Security)
 		j.Segments = append(j.Segments, s)
@@ -62,8 +65,8 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	for _, f := range r.whole(in, j.Security) {
 		take(&j, approval.VerdictAsk, f)
 	}
-	if j.Verdict == approval.VerdictUnset && in.Plan.Root != nil {
-		j.Verdict = approval.VerdictAllow // it only sets variables
+	if j.Verdict == approval.VerdictUnset && (in.Plan.Root != nil || j.Security == approval.SecurityFull) {
+		j.Verdict = approval.VerdictAllow // it only sets variables, or a shell is to read what we cannot
 	}
 	if j.Verdict == approval.VerdictUnset {
 		take(&j, approval.VerdictDeny, say(approval.ReasonInvalid, "there is nothing to run"))
@@ -125,15 +128,18 @@ func leads(plan *approval.Plan, said string) bool {
 	return said == p.Path || said == p.Link || said == p.File.Path
 }
 
-// hidden asks under full, where a denylist holds, about what the denylist
+// hidden asks under full about what the floor and, where one holds, the denylist
 // cannot see.
 func (r *Rules) hidden(in Input) []approval.Finding {
+	if tooComplex := tooComplex(in.Plan); tooComplex.Reason != approval.ReasonNone {
+		return []approval.Finding{tooComplex}
+	}
 	if len(r.denied) == 0 {
 		return nil
 	}
 	for _, f := range in.Plan.Findings {
 		switch f.Reason {
-		case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonWrapperUnclear:
+		case approval.ReasonUnreadable, approval.ReasonWrapperUnclear:
 			return []approval.Finding{f}
 		}
 	}
@@ -153,6 +159,15 @@ func (r *Rules) hidden(in Input) []approval.Finding {
 		}
 	}
 	return nil
+}
+
+// tooComplex returns the limit that a plan went over, if it did.
+func tooComplex(plan *approval.Plan) approval.Finding {
+	i := slices.IndexFunc(plan.Findings, func(f approval.Finding) bool { return f.Reason == approval.ReasonTooComplex })
+	if i < 0 {
+		return approval.Finding{}
+	}
+	return plan.Findings[i]
 }
 
 // take keeps the strictest verdict and the first reason for it.

@@ -20,13 +20,14 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 var world = approvaltest.NewWorld(`
 	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git
 	/usr/bin/env /usr/bin/xargs /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
-	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
+	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env /usr/bin/busybox
 	/state/operator.key
 	/bin -> usr/bin
 	/usr/bin/awk -> mawk
 	/opt/homebrew/bin/rg -> ../Cellar/rg/14/bin/rg
 	/home/ann/.local/bin/mylink -> /opt/a/tool
-	/home/ann/.local/bin/list -> /usr/bin/rm`)
+	/home/ann/.local/bin/list -> /usr/bin/rm
+	/home/ann/.local/bin/cut -> /usr/bin/busybox`)
 
 func analyzer() *command.Analyzer {
 	a := &command.Analyzer{World: world, Home: "/home/ann", Ours: []string{"/state"}}
@@ -242,6 +243,9 @@ func TestDenylist(t *testing.T) {
 		{"echo", "$ echo x", "deny denylisted"},
 		{"/usr/bin/true", "$ true", "deny denylisted"},
 		{"/bin/pwd", "$ ls; pwd", "deny denylisted"},
+		{"curl", "$ ls" + long + "; curl x", "deny denylisted"},
+		{"/home/ann/.local/bin/list", "/usr/bin/rm x", "deny denylisted"},
+		{"/home/ann/.local/bin/cut", "/bin/busybox ls", "ask wrapper-unclear"},
 	}
 	for _, test := range tests {
 		p := onMiss("/usr/bin/ls", "/usr/bin/tool")
@@ -290,11 +294,22 @@ func TestFull(t *testing.T) {
 		{"behind find", full, "env -u cat rm -rf /", "deny floor"},
 		{"everything in the root", full, "$ cd / && rm -rf *", "deny floor"},
 		{"always", always, "ls", "ask ask-always"},
+		{"what cannot be read", full, "$ ls '", "allow"},
+		{"floor in what cannot be read", full, "$ ls; sudo rm -rf / '", "deny floor"},
+		{"a long text", full, "$ ls" + long, "deny too-complex"},
+		{"floor before a long text", full, "$ sudo rm -rf /" + long, "deny floor"},
+		{"floor behind a long text", full, "$ ls" + long + "; rm -rf ~", "deny floor"},
+		{"device behind a long text", full, "$ ls" + long + " > /dev/sda", "deny floor"},
+		{"floor in many words", full, "rm -rf /" + long, "deny floor"},
+		{"denied behind a long text", denying, "$ ls" + long + "; curl x", "deny denylisted"},
 	}
 	for _, test := range tests {
 		check(t, test.name, judge(test.policy, test.line, nil), test.want)
 	}
 }
+
+// long is more words than are looked at.
+var long = strings.Repeat(" x", 6000)
 
 func TestSafeBins(t *testing.T) {
 	tests := []struct{ line, want string }{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/glob"
 )
 
@@ -85,8 +86,14 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 	}
 	for _, d := range p.Denylist {
 		r.deny(d, d.Pattern, home)
-		if followed := followFolder(d.Pattern, home, real); followed != d.Pattern {
+		followed := followFolder(d.Pattern, home, real)
+		if followed != d.Pattern {
 			r.deny(d, followed, home)
+		}
+		// Nor is the program to run that a link leads to, if it is only that one.
+		to := real(followed)
+		if to != "" && to != followed && !strings.ContainsAny(to, `*?\`) && !command.Multiplexer(path.Base(to)) {
+			r.deny(d, to, home)
 		}
 	}
 	r.patterns.prepare()
