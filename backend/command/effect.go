@@ -209,7 +209,7 @@ func here(a *arguments, u use) bool {
 }
 
 func strictlyBelow(a *arguments, u use) bool {
-	return a.inside(u.value) && !a.inGit(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
+	return named(a, u) && (u.value == "" || path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path)
 }
 
 // oneLine is the rule of programs that stand in an argument.
