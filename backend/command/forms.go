@@ -71,6 +71,44 @@ func usual(program, file string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(file, "."), own)
 }
 
+// unclearBraces are braces of which programs make different things: with a sequence
+// in them, quoted, or among the letters of a set.
+var unclearBraces = regexp.MustCompile("[\\\\\"'`]|\\[[^]]*[{}]|{[^}]*\\.\\.")
+
+// maxAlternatives bounds the braces of a pattern, and what they stand for.
+const maxAlternatives = 64
+
+// alternatives takes the braces of a pattern apart, from the inside, as programs
+// do that read patterns themselves. It reports false if that is not sure.
+func alternatives(pattern string) (list []string, ok bool) {
+	count := strings.Count(pattern, "{")
+	if count == 0 {
+		return nil, true
+	}
+	if count > maxAlternatives || unclearBraces.MatchString(pattern) {
+		return nil, false
+	}
+	todo := []string{pattern}
+	for len(todo) > 0 && len(todo)+len(list) <= maxAlternatives {
+		word := todo[0]
+		todo = todo[1:]
+		end := max(0, strings.IndexByte(word, '}'))
+		begin := strings.LastIndexByte(word[:end], '{')
+		if begin < 0 {
+			list = append(list, word)
+			continue
+		}
+		parts := strings.Split(word[begin+1:end], ",")
+		if len(parts) == 1 { // these stay as they are
+			parts[0] = "(" + parts[0] + ")"
+		}
+		for _, part := range parts {
+			todo = append(todo, word[:begin]+part+word[end+1:])
+		}
+	}
+	return list, len(todo) == 0 && !slices.ContainsFunc(list, func(word string) bool { return strings.ContainsAny(word, "{}") })
+}
+
 // matches reports whether a value is like one of the patterns.
 func matches(patterns []string, value string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {

@@ -11,6 +11,9 @@ import (
 // inside reports whether a name surely leads into the working directory of
 // the request, by its text and by the links that are there now.
 func (a *arguments) inside(name string) bool {
+	if words, ok := alternatives(name); !ok || slices.ContainsFunc(words, func(word string) bool { return !a.inside(word) }) {
+		return false
+	}
 	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "=") || upward(name) {
 		return false
 	}
@@ -42,6 +45,9 @@ func (a *arguments) dangling(at string) bool {
 // hooks and settings, by its text or by the links that are there now. What is
 // written there starts with the next command of git.
 func (a *arguments) inGit(name string) bool {
+	if words, _ := alternatives(name); slices.ContainsFunc(words, a.inGit) {
+		return true
+	}
 	at := path.Clean(join(a.dir, name))
 	for real := at; ; real = path.Dir(real) {
 		file, err := a.look(real)
