@@ -27,7 +27,7 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}}
 	a.begin(p)
 	a.read(p, operands(seg))
-	if (a.below || len(a.gone) > 0) && slices.ContainsFunc(patterns(seg), everything.MatchString) {
+	if len(a.gone) > 0 && slices.ContainsFunc(patterns(seg), everything.MatchString) {
 		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
 	}
 	return a
@@ -83,14 +83,13 @@ type arguments struct {
 	plus     int             // words so far that begin with +
 	has      map[string]bool // the lists of the profile of which an option was given
 	mark     string          // stands for words of the input
-	below    bool            // it names what is overwritten or deleted
 	commands []inner
 	start    string             // where it runs
 	written  []approval.Finding // what counts without such an option
 	leading  []approval.Finding // what counts without such an option
 	ends     []argument         // operands of which the last one is another thing
 	prints   bool               // it prints one plain word
-	gone     []string           // what it deletes
+	gone     []string           // what it deletes or overwrites
 }
 
 // inner is a command that the words of a program hold.

@@ -184,12 +184,10 @@ func init() { // the notes of some look at others
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
-			a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
-		}},
+		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: goes},
 		"below": {reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
-		}, note: func(a *arguments, _ use) { a.below = true }},
+		}, note: goes},
 	}
 }
 
@@ -211,6 +209,9 @@ func here(a *arguments, u use) bool {
 func strictlyBelow(a *arguments, u use) bool {
 	return named(a, u) && (u.value == "" || path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path)
 }
+
+// goes takes down what is deleted or overwritten, which may be all there is.
+func goes(a *arguments, u use) { a.gone = append(a.gone, path.Clean(join(a.dir, u.value))) }
 
 // oneLine is the rule of programs that stand in an argument.
 func oneLine(read func(string) string) rule {
