@@ -144,7 +144,7 @@ func init() { // the notes of some look at others
 			}
 		}},
 		"usual": {reason: starts, says: "%[1]s is given settings of an unusual place, %[2]q", check: func(a *arguments, u use) bool {
-			return a.inside(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
+			return a.inside(u.value) && a.isFile(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
 		}},
 		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the working directory", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))

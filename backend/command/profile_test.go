@@ -10,9 +10,19 @@ import (
 	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
+// settings are files that are there for the examples that name them.
+var settings = strings.Fields(`.eslintrc.json .golangci.yml .mocharc.yml .pre-commit-config.yaml .prettierrc .pylintrc .rubocop.yml
+	biome.json eslint.config.mjs jest.config.ts mypy.ini pyproject.toml pytest.ini setup.cfg vitest.config.ts`)
+
 // examined judges one command by its profile, in a folder of its own.
 func examined(argv []string) approval.Segment {
-	a := &Analyzer{World: approvaltest.NewWorld("/home/ann/p/README.md /home/ann/p/src/a.c"), Home: "/home/ann", UID: 1000}
+	world := "/home/ann/p/README.md /home/ann/p/src/a.c"
+	for _, word := range argv {
+		if name := word[strings.LastIndexByte(word, '=')+1:]; slices.Contains(settings, name) {
+			world += " /home/ann/p/" + name
+		}
+	}
+	a := &Analyzer{World: approvaltest.NewWorld(world), Home: "/home/ann", UID: 1000}
 	j := &job{Analyzer: a, effort: newEffort()}
 	j.plan.Cwd.Path = "/home/ann/p"
 	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
