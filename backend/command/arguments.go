@@ -173,7 +173,7 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
-	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || ofGit(a.dir)) {
+	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}
 }

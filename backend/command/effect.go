@@ -86,11 +86,11 @@ func init() { // the notes of some look at others
 			scheme, _, ok := strings.Cut(strings.ToLower(u.value), "://")
 			return !strings.HasPrefix(u.value, "@") && !(ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(u.value, ":/") || strings.HasPrefix(strings.ToLower(u.value), "file:"))
 		}},
-		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(_ *arguments, u use) bool {
-			return repository.MatchString(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
+		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(a *arguments, u use) bool {
+			return repository.MatchString(u.value) && !a.isHere(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
 		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
-			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0
+			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
 		}},
 		"body": {reason: approval.ReasonUploads, says: "%[1]s may send a file, or write one", check: func(_ *arguments, u use) bool {
 			return !(strings.HasPrefix(u.value, "@") || strings.Contains(u.value, "=@") || strings.Contains(u.value, "=<") || strings.Contains(u.value, "%output") ||
@@ -107,7 +107,7 @@ func init() { // the notes of some look at others
 		"goal": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			return plainName(u.value, ":@") && strings.Count(u.value, ":") <= 1
 		}},
-		"package": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool { return isPackage(u.value) && !a.isThere(u.value) }},
+		"package": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool { return isPackage(u.value) && !a.isHere(u.value) }},
 		"goflags": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool { return goFlags(u.value) }},
 		"mark":    {note: func(a *arguments, u use) { a.mark = u.value }},
 		"var": {reason: approval.ReasonEnvAsks, says: "%[1]s takes %[2]s away", check: func(_ *arguments, u use) bool {

@@ -52,21 +52,38 @@ func (a *arguments) inGit(name string) bool {
 	for real := at; ; real = path.Dir(real) {
 		file, err := a.look(real)
 		if err == nil || real == "/" || real == "." {
-			return ofGit(at) || ofGit(file.Path)
+			return ofGit(at) || ofGit(file.Path) || err == nil && a.inRepository(file.Path)
 		}
+	}
+}
+
+// inRepository reports whether a folder is, or lies in, a repository that has no
+// folder of another name for its hooks and settings, as git finds it.
+func (a *arguments) inRepository(folder string) bool {
+	there := func(name string) bool { _, err := a.look(path.Join(folder, name)); return err == nil }
+	for {
+		switch {
+		case there("HEAD") && (there("commondir") || there("objects") && there("refs")):
+			return true
+		case folder == "/" || folder == "." || there(".git"):
+			return false
+		}
+		folder = path.Dir(folder)
 	}
 }
 
 // ofGit reports whether a path is, or lies in, a folder of git's own.
 func ofGit(at string) bool { return strings.Contains(strings.ToLower(at)+"/", "/.git/") }
 
-// isThere reports whether a name leads to a file or folder, or may.
-func (a *arguments) isThere(name string) bool {
-	if a.dir == "" {
-		return true
+// isHere reports whether a name leads to a file or folder, or may: git finds
+// x.git under the name x.
+func (a *arguments) isHere(name string) bool {
+	for _, name := range []string{name, name + ".git"} {
+		if _, err := a.look(join(a.dir, name)); err == nil {
+			return true
+		}
 	}
-	_, err := a.look(join(a.dir, name))
-	return err == nil
+	return a.dir == ""
 }
 
 // isFile reports whether a name leads to a regular file.

@@ -69,6 +69,41 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// A folder is a repository by what is in it, unless that is only the folder of
+// a project that has its own.
+func TestRepositories(t *testing.T) {
+	a := &Analyzer{World: approvaltest.NewWorld(`/home/ann/p/.git/HEAD /home/ann/p/src/HEAD
+		/home/ann/p/x.git/HEAD /home/ann/p/x.git/objects/a /home/ann/p/x.git/refs/a /home/ann/p/x.git/hooks/a
+		/home/ann/p/y/HEAD /home/ann/p/y/commondir
+		/home/ann/q/HEAD /home/ann/q/objects/a /home/ann/q/refs/a /home/ann/q/main/.git`), Home: "/home/ann", UID: 1000}
+	for _, tt := range []struct {
+		dir, text string
+		passes    bool
+	}{
+		{"/home/ann/p", "git -C src status", true},
+		{"/home/ann/p", "touch src/x", true},
+		{"/home/ann/p", "git fetch origin", true},
+		{"/home/ann/p", "git -C x.git status", false},
+		{"/home/ann/p", "git -C x.git/hooks status", false},
+		{"/home/ann/p", "git -C y status", false},
+		{"/home/ann/p", "touch x.git/hooks/post-update", false},
+		{"/home/ann/p", "mv src/HEAD x.git/b", false},
+		{"/home/ann/p", "git push x.git main", false},
+		{"/home/ann/p", "git fetch x", false},
+		{"/home/ann/p", "git clone x z", false},
+		{"/home/ann/q", "git log", false},
+		{"/home/ann/q/main", "git log", true},
+		{"/home/ann/q/main", "touch x", true},
+	} {
+		j := &job{Analyzer: a, effort: newEffort()}
+		j.plan.Cwd.Path = tt.dir
+		seg := approval.Segment{Argv: strings.Fields(tt.text), Dir: tt.dir}
+		if args := j.profiled(&seg, seg.Argv[0]); len(args.findings) == 0 != tt.passes {
+			t.Errorf("%s: %+v", tt.text, args.findings)
+		}
+	}
+}
+
 func TestBadProfiles(t *testing.T) {
 	for _, text := range []string{
 		"flag -a", "program", "program a\nprogram a", "program a\nflag a", "program a\nflag -a\nvalue -a", "program a\nhurts -a",
