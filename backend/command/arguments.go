@@ -212,7 +212,7 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.takes == takesPair:
 		a.effect(p, o.effect, name, rest[1])
 		return rest[2:]
-	case o.takes.next() && !given && !p.valued(o, rest):
+	case o.takes.next() && !given && !o.takes.from(rest):
 		a.unknown(p, "the option %s without its value", name)
 	case o.effect == effectRun && given:
 		a.unknown(p, "a value of the option %s", name)
@@ -227,19 +227,14 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	return rest
 }
 
-// valued reports whether the next word is surely the value. A program whose
-// value is optional would read another option in it, and one that does
-// something is too much to be wrong about.
-func (p *profile) valued(o option, rest []argument) bool {
+// from reports whether the next word is surely the value. A program whose
+// value is optional would read another option in it.
+func (t taking) from(rest []argument) bool {
 	if len(rest) == 0 || rest[0].open != nil && rest[0].open.Many {
 		return false
 	}
 	word := rest[0].text
-	if o.takes == takesSure {
-		name, _, _ := strings.Cut(word, "=")
-		return p.options[name].effect == effectNone
-	}
-	return rest[0].open == nil && len(word) < 2 || word != "" && word[0] != '-'
+	return t == takesSure || rest[0].open == nil && len(word) < 2 || word != "" && word[0] != '-'
 }
 
 // complete finds the one long option that begins so. Where several do, they
@@ -301,7 +296,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 			return rest
 		case o.effect == effectRun:
 			return a.run(p, name, rest)
-		case o.takes.next() && !attached && !p.valued(o, rest):
+		case o.takes.next() && !attached && !o.takes.from(rest):
 			a.unknown(p, "the option %s without its value", name)
 			return rest
 		case o.takes.next() && !attached:
