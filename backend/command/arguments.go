@@ -347,7 +347,8 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed})
 		return true
 	}
-	if e == effectScript { // what follows is for the script
+	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))
+	if e == effectScript || e == effectGoFile && !files { // what follows is for the script
 		a.effect(p, e, "it", word)
 		for _, w := range rest {
 			a.effect(p, effectNone, "it", w)

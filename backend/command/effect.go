@@ -22,6 +22,7 @@ const (
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectPlain   effect = "plain"   // is a file that it reads
+	effectGoFile  effect = "gofile"  // is a package, or one of the files, that it runs; what follows is for that
 )
 
 // use is one value that has an effect.
@@ -151,11 +152,11 @@ func init() { // the notes of some look at others
 			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
 		}},
 		"here": {reason: starts, says: moreThan, check: here},
-		"gofile": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
-			return here(a, u) || strings.HasSuffix(u.value, ".go") && plainName(u.value, "") && a.inside(u.value)
+		effectGoFile: {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
+			return here(a, u) || isGo(u.value) && plainName(u.value, "") && a.inside(u.value)
 		}},
 		effectPath: {reason: outside, says: "%[1]s is given the pattern %[2]q, which can mean any file", check: func(_ *arguments, u use) bool {
-			return !strings.HasPrefix(u.value, ":") || strings.HasPrefix(u.value, ":!") || strings.HasPrefix(u.value, ":^")
+			return !strings.HasPrefix(u.value, ":") || strings.HasPrefix(u.value, ":!") || strings.HasPrefix(u.value, ":^") || matches(u.only["it"], u.value)
 		}, note: func(a *arguments, u use) {
 			if i := strings.LastIndexByte(u.value, ':'); i >= 0 {
 				a.values = append(a.values, u.value[i+1:])

@@ -38,6 +38,9 @@ func isPackage(value string) bool {
 	return plainName(scope[1:], "") && plainName(rest, "@~*<>=") && !strings.Contains(rest, "/")
 }
 
+// isGo reports whether go takes a word for a file of its language.
+func isGo(word string) bool { return strings.HasSuffix(word, ".go") }
+
 // goFlags reports whether flags for go's compiler or linker only say what the
 // result holds. The linker takes the word behind -X whatever it is.
 func goFlags(text string) bool {

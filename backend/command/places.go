@@ -52,14 +52,18 @@ func (a *arguments) inGit(name string) bool {
 	for real := at; ; real = path.Dir(real) {
 		file, err := a.look(real)
 		if err == nil || real == "/" || real == "." {
-			return ofGit(at) || ofGit(file.Path) || err == nil && a.inRepository(file.Path)
+			return ofGit(at) || ofGit(file.Path) || err == nil && a.inRepository(file)
 		}
 	}
 }
 
-// inRepository reports whether a folder is, or lies in, a repository that has no
-// folder of another name for its hooks and settings, as git finds it.
-func (a *arguments) inRepository(folder string) bool {
+// inRepository reports whether a file is, or lies in, a folder that is a
+// repository by what is in it, as git finds it.
+func (a *arguments) inRepository(file approval.File) bool {
+	folder := file.Path
+	if !isDir(file) {
+		folder = path.Dir(folder)
+	}
 	there := func(name string) bool { _, err := a.look(path.Join(folder, name)); return err == nil }
 	for {
 		switch {
