@@ -71,7 +71,9 @@ func operands(seg *approval.Segment) []argument {
 
 // maybeOption reports whether only the run can tell that a word is no option,
 // or how many words it becomes.
-func (w argument) maybeOption() bool { return w.open != nil && (w.open.Many || w.text == "") }
+func (w argument) maybeOption() bool {
+	return w.open != nil && (w.open.Many || strings.Trim(w.text, "-") == "")
+}
 
 // arguments reads the words of one program by its profile.
 type arguments struct {
@@ -375,14 +377,14 @@ func isName(name string) bool {
 	return envnames.Requested(name) != envnames.Malformed
 }
 
-// run reads the command behind -exec and its like, up to ; or +, and returns
-// what follows.
+// run reads the command behind -exec and its like, up to ; or {} +, and
+// returns what follows. A + elsewhere is a word of the command.
 func (a *arguments) run(p *profile, option string, rest []argument) []argument {
-	end := slices.IndexFunc(rest, func(w argument) bool { return w.text == ";" || w.text == "+" })
-	if end < 0 && !p.is["single"] {
-		end = len(rest)
+	end := 0
+	for end < len(rest) && rest[end].text != ";" && !(p.is["single"] && end > 0 && rest[end-1].text == "{}" && rest[end].text == "+") {
+		end++
 	}
-	if end <= 0 {
+	if end == 0 || end == len(rest) && p.is["single"] {
 		a.unknown(p, "a command without an end")
 		return nil
 	}

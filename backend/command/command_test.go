@@ -211,6 +211,7 @@ var texts = []struct{ in, want string }{
 	{`xyz $x`, `? xyz:not-found`},
 	{`mine $x`, `mine $x`},
 	{`rm "$x"`, `rm "$x" rm:runtime-value`},
+	{`rg "-$x" a; rg "--$x" a; rg -- "-$x" a`, `seq(rg "-$x" a, rg "--$x" a, rg -- "-$x" a) rg:runtime-value rg:runtime-value`},
 	{`ls ${x:-y} ${#x} ${!x} $$ $1 "$@"`, `? ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value`},
 	{`ls $AWS_SECRET_ACCESS_KEY $RANDOM`, `? ls:runtime-value ls:runtime-value`},
 	{`ls $((1+1)) <(ls) ?(a)`, `? ls:runtime-value ls:runtime-value ls:runtime-value`},
