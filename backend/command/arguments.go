@@ -154,6 +154,7 @@ func (a *arguments) read(p *profile, args []argument) {
 				return
 			}
 			p, a.places = sub, 0
+			delete(a.has, "alone")
 			a.begin(p)
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})

@@ -123,7 +123,11 @@ func init() { // the notes of some look at others
 
 		// Places that are read, or run.
 		"inside": {reason: outside, says: notInside, check: named},
-		"folder": {reason: outside, says: notInside, check: named, note: func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
+		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
+			again := a.has["folder"]
+			a.has["folder"] = true
+			return named(a, u) && (u.is["adds"] || !again)
+		}, note: func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
 		"moves": {note: func(a *arguments, u use) {
 			if a.dir == "" && !path.IsAbs(u.value) {
 				return
