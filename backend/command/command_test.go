@@ -14,7 +14,7 @@ import (
 // machine is an invented machine with the usual programs.
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
-		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/dd /bin/[ /bin/test /bin/sleep
+		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
@@ -179,6 +179,8 @@ var texts = []struct{ in, want string }{
 	{`cat $(echo ~/.ssh/id_rsa)`, `cat $(echo ~/.ssh/id_rsa) echo:protected-state`},
 	{`echo ~/.ssh/id_rsa | xargs cat`, `pipe(echo /home/ann/.ssh/id_rsa, xargs cat) echo:protected-state`},
 	{`cat < .env`, `? cat:protected-state`},
+	{`cat .mcp.json; cp a sub/.mcp.json; cp a .claude/settings.local.json`, `seq(cat .mcp.json, cp a sub/.mcp.json, cp a .claude/settings.local.json) cp:protected-state cp:protected-state`},
+	{`gunzip a.gz; gunzip .envrc.gz; gunzip .envrc-gz`, `seq(gunzip a.gz, gunzip .envrc.gz, gunzip .envrc-gz) gunzip:protected-state gunzip:protected-state`},
 	{`rm -rf "$HOME"/*`, `rm -rf /home/ann/p rm:deletes FLOOR`},
 	{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value rm:runtime-value FLOOR`},
 	{`rm -rf ~/{a,../..}/`, `rm -rf /home/ann/a/ /home/ann/../../ rm:deletes rm:deletes rm:protected-state FLOOR`},

@@ -184,12 +184,25 @@ func init() { // the notes of some look at others
 				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
 			}
 		}},
+		"packed": {note: func(a *arguments, u use) {
+			effects["each"].note(a, u)
+			if i := strings.LastIndexAny(u.value, ".-_"); i > 0 {
+				a.values = append(a.values, u.value[:i])
+			}
+		}},
+		"prefix": {reason: approval.ReasonProtectedState, says: "%[1]s writes files whose names begin with %[2]q, as those of settings may", check: func(_ *arguments, u use) bool {
+			return !hiddenName.MatchString(u.value)
+		}, note: (*arguments).into},
 		"under": {reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+			a.agents(u)
 			if a.dir = join(a.dir, u.value); !a.closed(a.dir) {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: goes},
+		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+			a.agents(u)
+			goes(a, u)
+		}},
 		"below": {reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
 		}, note: goes},

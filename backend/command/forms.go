@@ -16,6 +16,9 @@ const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // cmakeType is the type that cmake may be told of a variable.
 var cmakeType = regexp.MustCompile(`:(BOOL|STRING)$`)
 
+// hiddenName is a path with a name in it that begins with a dot.
+var hiddenName = regexp.MustCompile(`(^|/)\.+[^./]`)
+
 // switchValue is a value that turns something on or off, or counts.
 var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
 

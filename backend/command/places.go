@@ -124,12 +124,21 @@ func (a *arguments) into(u use) {
 	case "/dev/null", "/dev/stdout", "/dev/stderr":
 		return
 	}
+	a.agents(u)
 	dir := a.dir
 	a.dir = a.start
 	if !a.inside(value) || a.inGit(value) {
 		a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the working directory", u.who, value))
 	}
 	a.dir = dir
+}
+
+// agents asks for a folder that is written or deleted as a whole, and in which
+// agents have the settings that they start with.
+func (a *arguments) agents(u use) {
+	if agentFolders.MatchString(path.Base(u.value)) {
+		a.find(approval.ReasonProtectedState, "%s changes %q, where an agent's settings are", u.who, u.value)
+	}
 }
 
 // finish weighs what only all words together tell.

@@ -47,8 +47,15 @@ func recursiveGrep(seg *approval.Segment) bool {
 var (
 	keyFolders  = []string{".ssh", ".gnupg", ".aws", ".config/gh", "Library/Keychains"}
 	keyFiles    = []string{".netrc", ".npmrc", ".pypirc", ".docker/config.json", ".kube/config"}
-	startFiles  = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".ssh/authorized_keys", ".ssh/rc", ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/hooks.json"}
+	startFiles  = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".ssh/authorized_keys", ".ssh/rc"}
 	startFolder = []string{"Library/LaunchAgents", ".config/systemd/user", ".config/autostart", ".config/fish/conf.d"}
+)
+
+// Anywhere: what direnv, git and agents start when they come into a folder, and
+// the folders in which agents have that.
+var (
+	startHere    = regexp.MustCompile(`/(\.envrc|\.git/hooks|\.claude/settings(\.local)?\.json|\.codex/config\.toml|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
+	agentFolders = regexp.MustCompile(`(?i)^\.(claude|codex|gemini|cursor)$`)
 )
 
 // What protectedArgument calls the files of Countersign, and folders above
@@ -193,7 +200,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 			return "a start-up folder"
 		}
 	}
-	if base := path.Base(at); !reader && (base == ".envrc" || strings.Contains(at+"/", "/.git/hooks/")) {
+	if !reader && startHere.MatchString(at+"/") {
 		return "a start-up file"
 	}
 	if isKey(at, home) {
