@@ -72,7 +72,7 @@ func init() { // the notes of some look at others
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
-			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.-") != "" && !strings.Contains(u.value, "..")
+			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.~-") != "" && !strings.Contains(u.value, "..")
 		}},
 		"word": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a word", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, wordLetters) == ""
@@ -299,7 +299,10 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if p.is["atfile"] && strings.HasPrefix(value, "@") {
 		a.unknown(p, "the file of words %q", value)
 	}
-	if matches(p.never[option], strings.ToLower(value)) {
+	if p.is["joined"] && strings.ContainsAny(value, "$`\\'\";&|<>\n") {
+		a.find(approval.ReasonStartsProgram, "%s puts %q into a line of a shell", u.who, value)
+	}
+	if flat := strings.ReplaceAll(value, "/", "\x00"); matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
 		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {

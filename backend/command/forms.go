@@ -8,7 +8,7 @@ import (
 )
 
 // nameLetters are those of names that no program reads anything else into.
-const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%,+^{}#-"
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%,+^{}#~-"
 
 // wordLetters are those of words that are no path, no address and no list.
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+-"
@@ -29,7 +29,7 @@ var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A
 // plainName reports whether a word is made of the letters of names and of
 // more, of which it begins with none.
 func plainName(s, more string) bool {
-	return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.-"+more) != "" && !strings.Contains(s, "..")
+	return s != "" && strings.Trim(s, nameLetters+more) == "" && strings.Trim(s[:1], "/.~-"+more) != "" && !strings.Contains(s, "..")
 }
 
 // isPackage reports whether a word is NAME, NAME@VERSION or @SCOPE/NAME.
