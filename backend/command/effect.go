@@ -84,8 +84,7 @@ func init() { // the notes of some look at others
 			return !strings.Contains(u.value, ":")
 		}},
 		"url": {reason: starts, says: "%[1]s is given %[2]q, which is no address of the web", check: func(_ *arguments, u use) bool {
-			scheme, _, ok := strings.Cut(strings.ToLower(u.value), "://")
-			return !strings.HasPrefix(u.value, "@") && !(ok && scheme != "http" && scheme != "https" || !ok && strings.Contains(u.value, ":/") || strings.HasPrefix(strings.ToLower(u.value), "file:"))
+			return webAddress.MatchString(u.value)
 		}},
 		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(a *arguments, u use) bool {
 			return repository.MatchString(u.value) && !a.isHere(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
@@ -104,9 +103,6 @@ func init() { // the notes of some look at others
 		}},
 		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			return plainName(strings.TrimPrefix(u.value, ":"), ":@")
-		}},
-		"goal": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
-			return plainName(u.value, ":@") && strings.Count(u.value, ":") <= 1
 		}},
 		"package": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool { return isPackage(u.value) && !a.isHere(u.value) }},
 		"goflags": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool { return goFlags(u.value) }},
@@ -138,13 +134,12 @@ func init() { // the notes of some look at others
 			}
 		}},
 		effectScript: {reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
-			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) ||
-				u.only["it"] != nil && !matches(u.only["it"], path.Base(u.value)) {
+			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) || !u.fits() {
 				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the working directory", u.who, u.value)
 			}
 		}},
 		"file": {reason: outside, says: notInside, check: func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, note: func(a *arguments, u use) {
-			if strings.Contains(u.value, ":") || strings.Trim(u.value[:min(1, len(u.value))], "@+") == "" {
+			if strings.Contains(u.value, ":") || strings.Trim(u.value[:min(1, len(u.value))], "@+") == "" || u.option == "it" && !u.fits() {
 				a.find(starts, "%s is given %q, which may be no file", u.who, u.value)
 			}
 		}},
@@ -213,6 +208,11 @@ const (
 	moreThan  = "%[1]s is given %[2]q, which may be more than it should"
 	notInside = "%[1]s names %[2]q, which is not known to be in the working directory"
 )
+
+// fits reports whether a file has one of the names that operands may have.
+func (u use) fits() bool {
+	return u.only["it"] == nil || matches(u.only["it"], path.Base(u.value))
+}
 
 // named reports whether a value names something in the working directory that
 // does not belong to git. An option whose value is optional may be without.

@@ -26,6 +26,10 @@ var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enab
 // what the address names. The first letter is none that begins an option.
 var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
 
+// webAddress is an address of the web, with or without its scheme. Brackets
+// before the path, of which curl makes several addresses, are those of a number.
+var webAddress = regexp.MustCompile(`(?is)^(https?://)?([^/@{}\[\]?#][^/{}\[\]?#]*@)?([^/@{}\[\]:?#\s]+|\[[0-9a-f]*:[0-9a-f:.]*\])(:[0-9]+)?([/?#].*)?$`)
+
 // plainName reports whether a word is made of the letters of names and of
 // more, of which it begins with none.
 func plainName(s, more string) bool {
