@@ -144,6 +144,8 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.long(p, word, args)
 		case len(arg) > 1 && arg[0] == '-':
 			args = a.short(p, word, args)
+		case p.subs != nil && p.is["plus"] && a.plus == 0 && word.open == nil && strings.HasPrefix(arg, "+") && plainName(arg[1:], "") && !strings.Contains(arg, "/"):
+			a.plus++
 		case p.subs != nil && (p.subs[arg] != nil || !p.any):
 			sub := p.subs[arg]
 			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
