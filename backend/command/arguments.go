@@ -342,6 +342,9 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	if p.last != effectNone {
 		a.ends = append(a.ends, word)
 	}
+	if len(p.lists["links"]) > 0 {
+		e = effectNone // the last one tells where it is
+	}
 	if a.places++; a.has["dry"] && len(p.lists["dry"]) > 0 {
 		e = effectNone
 	}

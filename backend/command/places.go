@@ -171,6 +171,9 @@ func (a *arguments) finishLast(p *profile) {
 	to := a.ends[n]
 	a.effect(p, p.last, "it", to)
 	folder, err := a.look(join(a.start, to.text))
+	if len(p.lists["links"]) > 0 {
+		a.linked(p, to, a.ends[:n])
+	}
 	if to.open != nil || err != nil || !isDir(folder) {
 		return
 	}
@@ -190,6 +193,29 @@ func (a *arguments) finishLast(p *profile) {
 			a.effect(p, p.last, "it", argument{text: path.Join(to.text, name)})
 		}
 	}
+}
+
+// linked judges what links lead to: a name from the folder of the link, which
+// is the last operand if that is a folder, or, if that is a link to one, may be.
+func (a *arguments) linked(p *profile, link argument, targets []argument) {
+	start, dirs := a.start, []string{a.start}
+	if at := path.Clean(join(start, link.text)); a.has["links"] {
+		dirs[0] = path.Dir(at)
+		if above, err := a.look(dirs[0]); err == nil {
+			dirs[0] = above.Path
+		}
+		if folder, err := a.look(at); err == nil && isDir(folder) && folder.Path == at {
+			dirs[0] = at
+		} else if err == nil && isDir(folder) {
+			dirs = append(dirs, folder.Path)
+		}
+	}
+	for _, target := range targets {
+		for _, a.start = range dirs {
+			a.effect(p, p.last, "it", target)
+		}
+	}
+	a.start = start
 }
 
 // closed reports whether no link leads out of a folder, as far as it is there:

@@ -65,7 +65,7 @@ func (r *profileReader) read(line string) error {
 // options.
 var (
 	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old prints")
-	optionLists = words("needs alone given dry reads gathers")
+	optionLists = words("needs alone given dry reads gathers links")
 )
 
 // one reads a directive with one word.
