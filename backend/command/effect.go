@@ -94,7 +94,7 @@ func init() { // the notes of some look at others
 		}},
 		"body": {reason: approval.ReasonUploads, says: "%[1]s may send a file, or write one", check: func(_ *arguments, u use) bool {
 			return !(strings.HasPrefix(u.value, "@") || strings.Contains(u.value, "=@") || strings.Contains(u.value, "=<") || strings.Contains(u.value, "%output") ||
-				(u.option == "--data-urlencode" || u.option == "--url-query") && strings.Contains(u.value, "@") ||
+				(u.option == "--data-urlencode" || u.option == "--url-query") && strings.Contains(u.value, "@") && !strings.Contains(u.value, "=") ||
 				(u.option == "-b" || u.option == "--cookie") && !strings.Contains(u.value, "="))
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
