@@ -47,7 +47,7 @@ func (t *textJob) skim(file *syntax.File) {
 // glance looks for what the floor forbids in a text that cannot be read: words
 // between blanks and the signs that end a command.
 func (j *job) glance(text string) {
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|&\n\r(){}`", r) }) {
+	for line := range strings.FieldsFuncSeq(strings.ReplaceAll(text, "\\\n", ""), func(r rune) bool { return strings.ContainsRune(";|&\n\r(){}`", r) }) {
 		words := strings.Fields(unquoter.Replace(line))
 		if floor := j.floorIn(words); floor != "" {
 			j.plan.Segments = append(j.plan.Segments, approval.Segment{End: len(text), Argv: []string{text}, Named: true, Floor: floor})
