@@ -158,6 +158,13 @@ type Segment struct {
 	// Profiled tells that its arguments were read one by one: what they do
 	// beyond the program's own job is in Findings.
 	Profiled bool `json:"profiled,omitempty"`
+	// Project tells that it starts what the project names (a recipe, a script, a
+	// hook), which is its job.
+	Project bool `json:"project,omitempty"`
+	// Looked tells that what they do hangs on the files that are there, and
+	// FromFile that a program in a file was read.
+	Looked   bool `json:"-"`
+	FromFile bool `json:"-"`
 	// Ours is set when its arguments name files of Countersign itself.
 	Ours bool `json:"ours,omitempty"`
 	// Floor is set when it may never run, whatever policy says.

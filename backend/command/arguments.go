@@ -91,6 +91,9 @@ type arguments struct {
 	leading  []approval.Finding // what counts without such an option
 	ends     []argument         // operands of which the last one is another thing
 	prints   bool               // it prints one plain word
+	looked   bool               // what it may do hangs on the files that are there
+	program  bool               // it reads a program from a file
+	starts   bool               // it starts what the project names
 	gone     []string           // what it deletes or overwrites
 }
 
@@ -178,6 +181,7 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
+	a.starts = a.starts || p.is["project"]
 	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}

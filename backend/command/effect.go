@@ -253,11 +253,15 @@ var yq = rule{program: true, note: func(a *arguments, u use) {
 // maxProgram bounds how much of a file with a program is read.
 const maxProgram = 16 << 10
 
+// reading is how many steps it costs to read one.
+const reading = 50
+
 // inFile is the rule of programs that stand in a file of the working directory.
 func inFile(read func(string) string) rule {
 	return rule{note: func(a *arguments, u use) {
 		why := "is not in the working directory"
-		if a.inside(u.value) && a.isFile(u.value) {
+		if a.inside(u.value) && a.isFile(u.value) && a.spend(reading) {
+			a.program = true
 			text, err := a.World.Head(join(a.dir, u.value), maxProgram+1)
 			if why = "cannot be read"; err == nil && len(text) <= maxProgram {
 				why = read(string(text))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -25,7 +26,7 @@ const listing = 4
 // effort is what one analysis has looked at so far.
 type effort struct {
 	seen                map[string]seen
-	lists               map[string][]string
+	folders             map[string]*folder
 	work, listed, named int
 }
 
@@ -36,7 +37,7 @@ type seen struct {
 	err  error
 }
 
-func newEffort() *effort { return &effort{seen: map[string]seen{}, lists: map[string][]string{}} }
+func newEffort() *effort { return &effort{seen: map[string]seen{}, folders: map[string]*folder{}} }
 
 // spend counts steps, and reports whether there may be more of them. Whoever
 // hears no stops; that the request asks for it is for cap to say.
@@ -65,15 +66,45 @@ func (j *job) look(path string) (approval.File, error) {
 	return file, err
 }
 
-// list returns the names in a folder, and counts them.
-func (j *job) list(folder string) []string {
-	names, ok := j.lists[folder]
-	if !ok && j.spend(listing) {
-		names, _ = j.World.List(folder) // what cannot be read has no names
-		j.lists[folder] = names
-	}
-	if j.listed += len(names); j.spent() {
-		return nil
-	}
-	return names
+// folder is what one analysis saw in a folder.
+type folder struct {
+	names []string
+	err   error
+	set   map[string]bool // the names in one case, once somebody asked
 }
+
+// list returns the names in a folder, and counts them.
+func (j *job) list(name string) ([]string, error) {
+	f, ok := j.folders[name]
+	if !ok {
+		if !j.spend(listing) {
+			return nil, errSpent
+		}
+		f = &folder{}
+		f.names, f.err = j.World.List(name)
+		j.folders[name] = f
+	}
+	if j.listed += len(f.names); j.spent() {
+		return nil, errSpent
+	}
+	return f.names, f.err
+}
+
+// holds reports whether a name is in a folder, in any case.
+func (j *job) holds(name, folder string) (bool, error) {
+	f := j.folders[folder]
+	if f == nil || f.set == nil {
+		names, err := j.list(folder)
+		if err != nil {
+			return false, err
+		}
+		f = j.folders[folder]
+		f.set = make(map[string]bool, len(names))
+		for _, name := range names {
+			f.set[oneCase(name)] = true
+		}
+	}
+	return f.set[oneCase(name)], nil
+}
+
+func oneCase(name string) string { return strings.ToLower(strings.ToUpper(name)) }

@@ -174,11 +174,13 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		ok = false
 	}
 	node := approval.Node{Op: approval.OpPipe}
+	starts := make([]int, len(stages), len(stages)+1)
 	for i, stage := range stages {
 		inside := dir
 		if i > 0 {
 			ok = t.startsStage(stage, dir) && ok
 		}
+		starts[i] = len(t.plan.Segments)
 		kid, fine := t.stmt(stage, &inside)
 		if ok = ok && fine; !ok {
 			continue
@@ -194,7 +196,44 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		}
 		node.Kids = append(node.Kids, *kid)
 	}
+	t.pipes = append(t.pipes, append(starts, len(t.plan.Segments)))
 	return &node, ok
+}
+
+// overtaken asks where one stage of a pipeline reads its program from a file
+// while another one may write it: all stages run at once.
+func (t *textJob) overtaken() {
+	for i := range t.plan.Segments {
+		seg := &t.plan.Segments[i]
+		if !seg.FromFile {
+			continue
+		}
+		for k := range t.plan.Segments {
+			other := &t.plan.Segments[k]
+			if other.Program != nil && other.Kind != approval.KindReader && (other.Looked || !other.Profiled) && t.atOnce(t.root(i), t.root(k)) {
+				seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s may write the file with its program as it runs", other.Argv[0]))
+				break
+			}
+		}
+	}
+}
+
+// root returns the segment of the text that a segment is part of.
+func (t *textJob) root(i int) int {
+	for t.plan.Segments[i].Via > 0 {
+		i = t.plan.Segments[i].Via - 1
+	}
+	return i
+}
+
+// atOnce reports whether two segments are in different stages of a pipeline.
+func (t *textJob) atOnce(x, y int) bool {
+	return slices.ContainsFunc(t.pipes, func(stages []int) bool {
+		last := len(stages) - 1
+		within := func(i int) bool { return stages[0] <= i && i < stages[last] }
+		stage := func(i int) int { n, _ := slices.BinarySearch(stages, i+1); return n }
+		return within(x) && within(y) && stage(x) != stage(y)
+	})
 }
 
 // startsStage reports whether bash reads the beginning of a later stage as we

@@ -18,8 +18,12 @@ func (j *job) names(glob, dir string) ([]string, bool) {
 // disk is the World of a job as patterns see it.
 type disk struct{ *job }
 
-func (d disk) List(folder string) []string { return d.list(folder) }
-func (d disk) Spend(steps int) bool        { return d.spend(steps) }
+func (d disk) List(folder string) []string {
+	names, _ := d.list(folder) // what cannot be read has no names
+	return names
+}
+
+func (d disk) Spend(steps int) bool { return d.spend(steps) }
 
 func (d disk) Exists(path string) bool {
 	_, err := d.look(path)

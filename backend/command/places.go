@@ -17,6 +17,7 @@ func (a *arguments) inside(name string) bool {
 	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "=") || upward(name) {
 		return false
 	}
+	a.looked = true
 	root := a.plan.Cwd.Path
 	at := path.Clean(join(a.dir, name))
 	for real := at; ; real = path.Dir(real) {
@@ -37,8 +38,8 @@ func (a *arguments) dangling(at string) bool {
 	if err != nil || !isDir(folder) {
 		return false // the folder is looked at next
 	}
-	names, err := a.World.List(folder.Path)
-	return err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, path.Base(at)) })
+	there, err := a.holds(path.Base(at), folder.Path)
+	return err != nil || there
 }
 
 // inGit reports whether a name leads into a folder in which git keeps its
@@ -227,7 +228,7 @@ func (a *arguments) closed(folder string) bool {
 	}
 	seen, folders := 0, []string{file.Path}
 	for len(folders) > 0 {
-		names, err := a.World.List(folders[0])
+		names, err := a.list(folders[0])
 		if seen += len(names); err != nil || seen > maxCopied {
 			return false
 		}
@@ -258,7 +259,7 @@ func (a *arguments) emptied() bool {
 	if !slices.ContainsFunc(a.gone, func(name string) bool { return path.Dir(name) == root }) {
 		return false
 	}
-	names, err := a.World.List(root)
+	names, err := a.list(root)
 	left, folder := 0, false
 	for _, name := range names {
 		at := path.Join(root, name)

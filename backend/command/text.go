@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -37,6 +38,7 @@ func (j *job) text(text, shell string) {
 	for i := range len(j.plan.Segments) {
 		j.nested(i)
 	}
+	t.overtaken()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}
@@ -45,18 +47,28 @@ func (j *job) text(text, shell string) {
 	}
 }
 
-// replaced asks where a command may write the program of a later one: nobody
-// compares it again when another shell runs the text.
+// replaced asks where a command may change what a later one was judged by, its
+// program or the files that its words name: nobody looks again when another
+// shell runs the text.
 func (j *job) replaced() {
-	writes := false
+	writer := ""
 	for i := range j.plan.Segments {
 		seg := &j.plan.Segments[i]
-		if writes && seg.Program != nil && within(seg.Program.File.Path, j.plan.Cwd.Path) {
-			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "a command before it may change %s", seg.Argv[0]))
+		if seg.Program == nil {
+			continue
 		}
-		writes = writes || seg.Program != nil && seg.Kind != approval.KindReader
+		if writer != "" && (seg.Looked || within(seg.Program.File.Path, j.plan.Cwd.Path)) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may change what %s finds", writer, seg.Argv[0]))
+		}
+		// What starts the project's own programs can do all that without help.
+		if seg.Kind != approval.KindReader && !seg.Project && !plainMakers[path.Base(seg.Program.File.Path)] {
+			writer = seg.Argv[0]
+		}
 	}
 }
+
+// plainMakers make and remove files, but no links and no programs.
+var plainMakers = words("mkdir touch rm rmdir")
 
 // hint looks into words that a builtin takes for commands, for the floor and
 // the denylist alone: the text asks whatever is in them.
@@ -108,6 +120,9 @@ type textJob struct {
 	// linked tells that a cd followed a link, or that the working directory was
 	// named by one: shells remember the way they came.
 	linked bool
+	// pipes are the pipelines: the first segment of each stage, and the one
+	// behind the last.
+	pipes [][]int
 	// stale tells that a substitution has run since the last command ended.
 	stale bool
 	// made are folders that the text makes before it goes into them.
