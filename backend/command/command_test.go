@@ -246,6 +246,8 @@ var texts = []struct{ in, want string }{
 	// No pager is no program.
 	{`GIT_PAGER=cat git log`, `git log`},
 	{`env PAGER= git log`, `env PAGER= git log`},
+	// Of two folders the last one counts.
+	{`env -C sub -C sub ./run.sh`, `env -C sub -C sub ./run.sh`},
 	{`PAGER=less git log`, `? !env-asks`},
 	{`PAGER=$x git log`, `? !env-asks`},
 	{`export PAGER=cat; git log`, `? !env-asks`},

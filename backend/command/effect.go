@@ -125,11 +125,8 @@ func init() { // the notes of some look at others
 			return named(a, u) && (u.is["adds"] || !again)
 		}, note: func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
 		"moves": {note: func(a *arguments, u use) {
-			if a.dir == "" && !path.IsAbs(u.value) {
-				return
-			}
-			file, err := a.look(join(a.dir, u.value))
-			if a.dir = ""; err == nil {
+			a.dir = "" // of two the last one counts
+			if file, err := a.look(join(a.start, u.value)); err == nil && (a.start != "" || path.IsAbs(u.value)) {
 				a.dir = file.Path
 			}
 		}},
