@@ -83,7 +83,7 @@ type arguments struct {
 	values   []string        // its operands, and the values of its options
 	places   int             // operands so far
 	plus     int             // words so far that begin with +
-	has      map[string]bool // the lists of the profile of which an option was given
+	has      map[string]bool // the lists of the profile of which an option was given, and "folder"
 	mark     string          // stands for words of the input
 	commands []inner
 	start    string             // where it runs

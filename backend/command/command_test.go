@@ -180,6 +180,7 @@ var texts = []struct{ in, want string }{
 	{`echo ~/.ssh/id_rsa | xargs cat`, `pipe(echo /home/ann/.ssh/id_rsa, xargs cat) echo:protected-state`},
 	{`cat < .env`, `? cat:protected-state`},
 	{`cat .mcp.json; cp a sub/.mcp.json; cp a .claude/settings.local.json`, `seq(cat .mcp.json, cp a sub/.mcp.json, cp a .claude/settings.local.json) cp:protected-state cp:protected-state`},
+	{`git add .mcp.json; git rm .mcp.json; rg a .envrc; awk 1 .claude/settings.json`, `seq(git add .mcp.json, git rm .mcp.json, rg a .envrc, awk 1 .claude/settings.json) git:protected-state`},
 	{`gunzip a.gz; gunzip .envrc.gz; gunzip .envrc-gz`, `seq(gunzip a.gz, gunzip .envrc.gz, gunzip .envrc-gz) gunzip:protected-state gunzip:protected-state`},
 	{`rm -rf "$HOME"/*`, `rm -rf /home/ann/p rm:deletes FLOOR`},
 	{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value rm:runtime-value FLOOR`},

@@ -24,6 +24,21 @@ func lists(seg *approval.Segment, read *arguments) bool {
 	return harmless && listers[name] && !(name == "du" && slices.ContainsFunc(seg.Argv[1:], readsNames))
 }
 
+// onlyReads reports whether a segment reads the files that it names and writes
+// none of them, as its profile has seen.
+func onlyReads(seg *approval.Segment) bool {
+	if seg.Kind == approval.KindReader || !seg.Profiled || len(seg.Findings) > 0 {
+		return seg.Kind == approval.KindReader
+	}
+	name := path.Base(seg.Program.File.Path)
+	return readers[name] || name == "git" && len(seg.Argv) > 1 && gitReads[seg.Argv[1]]
+}
+
+var (
+	readers  = words("jq yq rg sed gsed awk gawk mawk nawk less more bat batcat")
+	gitReads = words("add diff log show blame grep status")
+)
+
 // readsNames reports whether an option of du makes it read a file.
 func readsNames(arg string) bool {
 	return strings.HasPrefix(arg, "--files0") || strings.HasPrefix(arg, "--exclude-f") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "X")
@@ -184,7 +199,7 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	at = strings.ToLower(at)
 	home := strings.ToLower(path.Clean(j.Home))
-	reader := seg.Kind == approval.KindReader
+	reader := onlyReads(seg)
 	for _, ours := range j.Ours {
 		if ours = strings.ToLower(ours); within(at, ours) || within(ours, at) && at != "/" {
 			return filesOfOurs
