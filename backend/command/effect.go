@@ -120,10 +120,8 @@ func init() { // the notes of some look at others
 		// Places that are read, or run.
 		"inside": {reason: outside, says: notInside, check: named},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
-			again := a.has["folder"]
-			a.has["folder"] = true
-			return named(a, u) && (u.is["adds"] || !again)
-		}, note: func(a *arguments, u use) { a.dir = join(a.dir, u.value) }},
+			return named(a, u) && (u.is["adds"] || !a.has["folder"])
+		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = join(a.dir, u.value), true }},
 		"moves": {note: func(a *arguments, u use) {
 			a.dir = "" // of two the last one counts
 			if file, err := a.look(join(a.start, u.value)); err == nil && (a.start != "" || path.IsAbs(u.value)) {
@@ -303,7 +301,8 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if p.is["joined"] && strings.ContainsAny(value, "$`\\'\";&|<>\n") {
 		a.find(approval.ReasonStartsProgram, "%s puts %q into a line of a shell", u.who, value)
 	}
-	if flat := strings.ReplaceAll(value, "/", "\x00"); matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
+	flat := strings.ReplaceAll(value, "/", "\x00") // for a * that stands for it
+	if matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
 		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
