@@ -3,6 +3,7 @@ package command_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -554,6 +555,50 @@ func TestKindsAndEffects(t *testing.T) {
 }
 
 // The name for all agents is nobody's: what it was allowed would hold for all.
+// What a command was judged by must still hold when it runs.
+func TestChangedOnTheWay(t *testing.T) {
+	a := machine()
+	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
+	world := a.World.(folders).World
+	world.Files["/home/ann/p/prog.awk"] = approvaltest.File{Text: "{ print $1 }"}
+	world.Files["/usr/bin/tee"] = approvaltest.File{Mode: 0o755}
+	world.Files["/usr/bin/sort"] = approvaltest.File{Mode: 0o755}
+	tests := []struct {
+		text         string
+		ours, theirs bool // it asks
+	}{
+		{`cat a | awk -f prog.awk`, false, false},
+		{`sort | awk -f prog.awk`, false, false},
+		{`cat a | tee prog.awk | awk -f prog.awk`, true, true},
+		{`awk -f prog.awk | env tee prog.awk`, true, true},
+		{`awk -f prog.awk | tool`, true, true},
+		{`(cat a | tee prog.awk) | awk -f prog.awk`, true, true},
+		{`cat a | tee b; awk -f prog.awk`, false, true},
+		{`mkdir d && tee d/x`, false, false},
+		{`git status && tee d/x`, false, true},
+		{`git status && ls && ./run.sh`, false, true},
+		{`git status && git log`, false, false},
+	}
+	for _, test := range tests {
+		for who, want := range map[approval.Who]bool{approval.Ours: test.ours, approval.Theirs: test.theirs} {
+			req := bash(test.text)
+			req.Who = who
+			plan, got := a.Analyze(req), false
+			for _, s := range plan.Segments {
+				got = got || slices.ContainsFunc(s.Findings, func(f approval.Finding) bool {
+					return f.Reason == approval.ReasonRuntimeValue
+				})
+			}
+			if strings.Contains(test.text, "(") && who == approval.Theirs {
+				got = plan.Root == nil // a group always asks
+			}
+			if got != want {
+				t.Errorf("%s (%s): asks %v, want %v: %s", test.text, who, got, want, show(plan))
+			}
+		}
+	}
+}
+
 func TestInvalidAgent(t *testing.T) {
 	for _, r := range []approval.Request{{Command: []string{"ls"}}, {Text: "ls"}} {
 		r.Cwd = "/home/ann/p"

@@ -60,11 +60,21 @@ func (j *job) replaced() {
 		if writer != "" && (seg.Looked || within(seg.Program.File.Path, j.plan.Cwd.Path)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may change what %s finds", writer, seg.Argv[0]))
 		}
-		// What starts the project's own programs can do all that without help.
-		if seg.Kind != approval.KindReader && !seg.Project && !plainMakers[path.Base(seg.Program.File.Path)] {
+		if mayReplace(seg) {
 			writer = seg.Argv[0]
 		}
 	}
+}
+
+// mayReplace reports whether a program may put a link or another program where
+// one was not. Those that run the project's own code need no later command for
+// that; git brings the files of others.
+func mayReplace(seg *approval.Segment) bool {
+	name := path.Base(seg.Program.File.Path)
+	if name == "git" || name == "hg" {
+		return true
+	}
+	return seg.Kind != approval.KindReader && !seg.Project && (seg.Looked || !seg.Profiled) && !plainMakers[name]
 }
 
 // plainMakers make and remove files, but no links and no programs.
