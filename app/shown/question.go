@@ -100,6 +100,8 @@ type Run struct {
 	Depth int `json:"depth,omitempty"`
 	// Dir is the folder it runs in, where that is not the command's.
 	Dir string `json:"dir,omitempty"`
+	// Effects are what is its job and told all the same.
+	Effects []approval.Effect `json:"effects,omitempty"`
 }
 
 // By says what let a program pass.
@@ -245,7 +247,7 @@ func newRun(p approval.Prompt, i int, in Person) Run {
 	by, entry := passedBy(j)
 	r := Run{
 		Segment: i, Verdict: verdict(s, j), Word: word(s), Reason: j.Reason, Sentence: display.Escape(j.Sentence),
-		By: by, Entry: display.Escape(entry), Depth: depth(p.Plan.Segments, i),
+		By: by, Entry: display.Escape(entry), Depth: depth(p.Plan.Segments, i), Effects: s.Effects,
 	}
 	if res := s.Program; res != nil {
 		r.Path = in.short(res.Path)

@@ -30,6 +30,19 @@ type Plan struct {
 	Invalid string `json:"invalid,omitempty"`
 }
 
+// Effect is what an allowed program may do without a question, and is shown
+// (judgement.md, step 6).
+type Effect string
+
+const (
+	// EffectProject starts what the project names: a recipe, a script, a hook.
+	EffectProject Effect = "project"
+	// EffectDeletes deletes or overwrites files of the working directory.
+	EffectDeletes Effect = "deletes"
+	// EffectNetwork talks to other machines.
+	EffectNetwork Effect = "network"
+)
+
 // Op is what a node of a plan does.
 type Op string
 
@@ -158,9 +171,8 @@ type Segment struct {
 	// Profiled tells that its arguments were read one by one: what they do
 	// beyond the program's own job is in Findings.
 	Profiled bool `json:"profiled,omitempty"`
-	// Project tells that it starts what the project names (a recipe, a script, a
-	// hook), which is its job.
-	Project bool `json:"project,omitempty"`
+	// Effects are what its job is and a person is told all the same.
+	Effects []Effect `json:"effects,omitempty"`
 	// Looked tells that what they do hangs on the files that are there, and
 	// FromFile that a program in a file was read.
 	Looked   bool `json:"-"`

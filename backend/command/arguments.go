@@ -27,6 +27,10 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}}
 	a.begin(p)
 	a.read(p, operands(seg))
+	if len(a.gone) > 0 {
+		a.effects = append(a.effects, approval.EffectDeletes)
+	}
+	slices.Sort(a.effects)
 	if len(a.gone) > 0 && slices.ContainsFunc(patterns(seg), everything.MatchString) {
 		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
 	}
@@ -93,7 +97,7 @@ type arguments struct {
 	prints   bool               // it prints one plain word
 	looked   bool               // what it may do hangs on the files that are there
 	program  bool               // it reads a program from a file
-	starts   bool               // it starts what the project names
+	effects  []approval.Effect  // what is shown although it passes
 	gone     []string           // what it deletes or overwrites
 }
 
@@ -181,7 +185,11 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
-	a.starts = a.starts || p.is["project"]
+	for trait, shown := range map[string]approval.Effect{"project": approval.EffectProject, "network": approval.EffectNetwork} {
+		if p.is[trait] && !slices.Contains(a.effects, shown) {
+			a.effects = append(a.effects, shown)
+		}
+	}
 	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
 	}

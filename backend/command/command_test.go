@@ -555,6 +555,32 @@ func TestKindsAndEffects(t *testing.T) {
 }
 
 // The name for all agents is nobody's: what it was allowed would hold for all.
+// What is somebody's job passes, and is told.
+func TestEffectsAreTold(t *testing.T) {
+	a := machine()
+	a.World.(folders).World.Files["/usr/bin/make"] = approvaltest.File{Mode: 0o755}
+	for _, test := range []struct{ text, want string }{
+		{`rm a`, "deletes"},
+		{`git push`, "network project"},
+		{`git log`, "project"},
+		{`make test`, "project"},
+		{`ls`, ""},
+		{`env rm a`, " deletes"},
+	} {
+		var got []string
+		for _, s := range a.Analyze(bash(test.text)).Segments {
+			var effects []string
+			for _, e := range s.Effects {
+				effects = append(effects, string(e))
+			}
+			got = append(got, strings.Join(effects, " "))
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
 // What a command was judged by must still hold when it runs.
 func TestChangedOnTheWay(t *testing.T) {
 	a := machine()

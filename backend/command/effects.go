@@ -27,7 +27,7 @@ func (j *job) effects(seg *approval.Segment) {
 	}
 	args := j.profiled(seg, path.Base(seg.Program.Path), name)
 	if args != nil {
-		seg.Profiled, seg.Looked, seg.FromFile, seg.Project = true, args.looked, args.program, args.starts
+		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects = true, args.looked, args.program, args.effects
 		seg.Findings = append(seg.Findings, args.findings...)
 	}
 	if option := writingOption(name, seg.Argv[1:]); option != "" {

@@ -42,6 +42,8 @@ func (r *profileReader) read(line string) error {
 		return r.values(word, fields)
 	case "always", "bare", "last", "least":
 		return r.one(word, rest)
+	case "network":
+		return r.network(fields)
 	}
 	switch {
 	case traits[word]:
@@ -67,6 +69,26 @@ var (
 	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old prints")
 	optionLists = words("needs alone given dry reads gathers links")
 )
+
+// network reads which subcommands talk to other machines; without a name, it is
+// what the line is about.
+func (r *profileReader) network(names []string) error {
+	if len(names) == 0 {
+		for _, p := range r.now {
+			p.is["network"] = true
+		}
+	}
+	for _, name := range names {
+		at := r.program
+		for word := range strings.SplitSeq(name, "/") {
+			if at = at.subs[word]; at == nil {
+				return fmt.Errorf("%s has no subcommand %s", r.program.name, name)
+			}
+		}
+		at.is["network"] = true
+	}
+	return nil
+}
 
 // one reads a directive with one word.
 func (r *profileReader) one(word, rest string) error {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -74,7 +75,7 @@ func mayReplace(seg *approval.Segment) bool {
 	if name == "git" || name == "hg" {
 		return true
 	}
-	return seg.Kind != approval.KindReader && !seg.Project && (seg.Looked || !seg.Profiled) && !plainMakers[name]
+	return seg.Kind != approval.KindReader && !slices.Contains(seg.Effects, approval.EffectProject) && (seg.Looked || !seg.Profiled) && !plainMakers[name]
 }
 
 // plainMakers make and remove files, but no links and no programs.

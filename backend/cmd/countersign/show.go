@@ -49,6 +49,12 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	fmt.Fprintf(w, "%s > ", choiceKeys(p))
 }
 
+var effectWords = map[approval.Effect]string{
+	approval.EffectProject: "starts what the project names",
+	approval.EffectDeletes: "deletes or overwrites files here",
+	approval.EffectNetwork: "uses the network",
+}
+
 func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 	for i, s := range plan.Segments {
 		if s.Named {
@@ -71,6 +77,9 @@ func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 				fmt.Fprintf(w, ": %s", display.Escape(v.Entry))
 			}
 			fmt.Fprint(w, "]")
+		}
+		for _, e := range s.Effects {
+			fmt.Fprintf(w, ", %s", effectWords[e])
 		}
 		fmt.Fprintln(w)
 	}

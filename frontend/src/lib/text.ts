@@ -115,6 +115,11 @@ export const panel = {
     builtin: () => 'Builtin',
     full: () => 'Everything runs',
   } as Record<string, (entry: string) => string>,
+  effects: {
+    project: 'Starts what the project names',
+    deletes: 'Deletes or overwrites files here',
+    network: 'Uses the network',
+  } as Record<string, string>,
   denylist: (pattern: string) => `Denylist: ${pattern}`,
   because: (reason: string, said: string, danger: boolean) => (danger && whyDanger[reason]) || (why[reason] ?? sentence(said)),
   noProgram: 'No program starts',
