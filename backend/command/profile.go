@@ -13,7 +13,7 @@ import (
 // profileFiles hold what is known of the arguments of programs, one file a
 // family. profiles/README.txt says how they are written.
 //
-//go:embed profiles/*.txt
+//go:embed profiles/*.txt safebins.txt
 var profileFiles embed.FS
 
 // taking says whether an option takes a value.
@@ -72,18 +72,20 @@ type library struct {
 
 // profiles are read at the first use. A test reads them all, so that a
 // mistake in one never reaches a user.
-var profiles = sync.OnceValue(func() *library {
-	l, err := readProfiles(profileFiles)
+var profiles = sync.OnceValue(func() *library { return mustRead("profiles/*.txt") })
+
+func mustRead(pattern string) *library {
+	l, err := readProfiles(profileFiles, pattern)
 	if err != nil {
 		panic(err)
 	}
 	l.examples = nil // they are for tests
 	return l
-})
+}
 
-func readProfiles(files fs.FS) (*library, error) {
+func readProfiles(files fs.FS, pattern string) (*library, error) {
 	l := &library{programs: map[string]*profile{}}
-	names, err := fs.Glob(files, "profiles/*.txt")
+	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		return nil, err
 	}

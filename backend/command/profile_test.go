@@ -34,30 +34,49 @@ func examined(argv []string) approval.Segment {
 
 // TestProfiles reads every profile and judges the examples in it.
 func TestProfiles(t *testing.T) {
-	l, err := readProfiles(profileFiles)
+	l, err := readProfiles(profileFiles, "profiles/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(l.examples) < 50 {
 		t.Fatalf("only %d examples", len(l.examples))
 	}
+	tryExamples(t, l, func(argv []string) []approval.Finding { return examined(argv).Findings })
+}
+
+// TestSafeBinExamples does so with the filters that need no entry.
+func TestSafeBinExamples(t *testing.T) {
+	l, err := readProfiles(profileFiles, "safebins.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tryExamples(t, l, func(argv []string) []approval.Finding {
+		if SafeBin(argv) {
+			return nil
+		}
+		return []approval.Finding{finding(approval.ReasonStartsProgram, "it is none")}
+	})
+}
+
+// tryExamples gives each example to a judge that says why it asks.
+func tryExamples(t *testing.T, l *library, judge func(argv []string) []approval.Finding) {
 	tried := map[string][2]int{}
 	for _, e := range l.examples {
-		seg := examined(e.argv)
+		findings := judge(e.argv)
 		var reasons []approval.Reason
-		for _, f := range seg.Findings {
+		for _, f := range findings {
 			reasons = append(reasons, f.Reason)
 		}
 		n := tried[e.argv[0]]
 		if e.reason == "" {
 			n[0]++
 			if len(reasons) > 0 {
-				t.Errorf("%s:%d: %q must pass: %+v", e.file, e.line, e.argv, seg.Findings)
+				t.Errorf("%s:%d: %q must pass: %+v", e.file, e.line, e.argv, findings)
 			}
 		} else {
 			n[1]++
 			if !slices.Contains(reasons, e.reason) {
-				t.Errorf("%s:%d: %q must ask, %s: %+v", e.file, e.line, e.argv, e.reason, seg.Findings)
+				t.Errorf("%s:%d: %q must ask, %s: %+v", e.file, e.line, e.argv, e.reason, findings)
 			}
 		}
 		tried[e.argv[0]] = n
@@ -110,7 +129,7 @@ func TestBadProfiles(t *testing.T) {
 		"program a\nflag-often -a", "program a\noperands whatever", "program a\npass b", "program a\nask a -x", "program a\npass a 'b",
 		"program a\nflag --x=y",
 	} {
-		if _, err := readProfiles(fstest.MapFS{"profiles/x.txt": {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), "profiles/x.txt:") {
+		if _, err := readProfiles(fstest.MapFS{"profiles/x.txt": {Data: []byte(text)}}, "profiles/*.txt"); err == nil || !strings.Contains(err.Error(), "profiles/x.txt:") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -120,7 +139,7 @@ func TestBadProfiles(t *testing.T) {
 // answer, and a command that passes does not pass with an option more that
 // nobody knows.
 func FuzzProfiles(f *testing.F) {
-	l, err := readProfiles(profileFiles)
+	l, err := readProfiles(profileFiles, "profiles/*.txt")
 	if err != nil {
 		f.Fatal(err)
 	}
