@@ -85,14 +85,14 @@ type arguments struct {
 	dir      string // where its words are names of files
 	findings []approval.Finding
 	values   []string        // its operands, and the values of its options
-	places   int             // operands so far
+	count    int             // operands so far
 	plus     int             // words so far that begin with +
 	has      map[string]bool // the lists of the profile of which an option was given, and "folder"
 	mark     string          // stands for words of the input
 	commands []inner
 	start    string             // where it runs
-	written  []approval.Finding // what counts without such an option
-	leading  []approval.Finding // what counts without such an option
+	written  []approval.Finding // about files that are written, unless an option of "reads" is there
+	leading  []approval.Finding // about links out of a folder, unless one of "gathers" is there
 	ends     []argument         // operands of which the last one is another thing
 	prints   bool               // it prints one plain word
 	looked   bool               // what it may do hangs on the files that are there
@@ -132,14 +132,14 @@ func (a *arguments) read(p *profile, args []argument) {
 		case p.is["apart"] && !p.is["mixed"] && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && p.subs[arg] == nil:
 			a.unknown(p, "the letters %s", arg)
 		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
-			p, a.places = p.subs[arg], 0
+			p, a.count = p.subs[arg], 0
 			a.begin(p)
 		case word.maybeOption():
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 		case arg == "--" && p.is["nostop"]:
 			a.unknown(p, "the word --")
 		case arg == "--" && p.after != nil:
-			p, a.places = p.after, 0
+			p, a.count = p.after, 0
 		case arg == "--" && p.subs == nil:
 			for i, operand := range args {
 				if a.operand(p, operand, args[i+1:]) {
@@ -162,7 +162,7 @@ func (a *arguments) read(p *profile, args []argument) {
 				a.unknown(p, "the command %q", arg)
 				return
 			}
-			p, a.places = sub, 0
+			p, a.count = sub, 0
 			delete(a.has, "alone")
 			a.begin(p)
 			if p.always != effectNone {
@@ -178,7 +178,7 @@ func (a *arguments) read(p *profile, args []argument) {
 	case a.has["alone"]:
 	case p.subs != nil && p.operands == nil:
 		a.unknown(p, "it without a command")
-	case p.bare != effectNone && a.places == 0 && len(a.commands) == 0 && !a.has["dry"]:
+	case p.bare != effectNone && a.count == 0 && len(a.commands) == 0 && !a.has["dry"]:
 		a.effect(p, p.bare, "it", argument{})
 	}
 }
@@ -342,7 +342,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.unknown(p, "the word %q", word.text)
 		return false
 	}
-	place := a.places
+	place := a.count
 	if a.has["given"] {
 		place++
 	}
@@ -357,7 +357,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	if len(p.lists["links"]) > 0 {
 		e = effectNone // the last one tells where it is
 	}
-	if a.places++; a.has["dry"] && len(p.lists["dry"]) > 0 {
+	if a.count++; a.has["dry"] && len(p.lists["dry"]) > 0 {
 		e = effectNone
 	}
 	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {

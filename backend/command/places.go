@@ -144,7 +144,7 @@ func (a *arguments) agents(u use) {
 
 // finish weighs what only all words together tell.
 func (a *arguments) finish(p *profile) {
-	if a.places < p.least && !a.has["alone"] {
+	if a.count < p.least && !a.has["alone"] {
 		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
 	}
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {

@@ -106,7 +106,7 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 			return "files with secrets"
 		}
 	}
-	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.places < 2 {
+	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.count < 2 {
 		names = append(slices.Clone(names), ".")
 	}
 	for _, dir := range dirs {

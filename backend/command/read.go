@@ -92,7 +92,7 @@ func joinersQuoted(text string, file *syntax.File) bool {
 	if !strings.ContainsFunc(text, isJoiner) {
 		return true
 	}
-	in := make(places, len(text))
+	in := make(spans, len(text))
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n.(type) {
 		case *syntax.SglQuoted, *syntax.DblQuoted:
@@ -174,10 +174,10 @@ func deep(file *syntax.File) bool {
 	return most > maxDepth
 }
 
-// places marks bytes of a text.
-type places []bool
+// spans marks bytes of a text.
+type spans []bool
 
-func (p places) add(n syntax.Node) {
+func (p spans) add(n syntax.Node) {
 	for i := n.Pos().Offset(); i < n.End().Offset() && int(i) < len(p); i++ {
 		p[i] = true
 	}
@@ -202,9 +202,9 @@ func delimited(text string, file *syntax.File) bool {
 // where a backslash ends them. A shell joins them before it reads words; the
 // parser does not always (lessons.md, 4).
 func joins(text string, file *syntax.File, g grammar) bool {
-	literal := make(places, len(text)) // where a backslash is only a backslash
-	comments := make(places, len(text))
-	expands := make(places, len(text)) // where only $ and ` count
+	literal := make(spans, len(text)) // where a backslash is only a backslash
+	comments := make(spans, len(text))
+	expands := make(spans, len(text)) // where only $ and ` count
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.SglQuoted:
