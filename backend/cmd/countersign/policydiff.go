@@ -44,12 +44,16 @@ func (c policyDiff) Run(p *program) error {
 		return err
 	}
 	var rules [2]*policy.Rules
+	named := false
 	for i, file := range []string{c.Old, c.New} {
-		held, err := policyIn(file, c.Agent, t.cases.World.Home)
+		held, there, err := policyIn(file, c.Agent, t.cases.World.Home)
 		if err != nil {
 			return err
 		}
-		rules[i] = t.prepare(held)
+		rules[i], named = t.prepare(held), named || there
+	}
+	if !named {
+		fmt.Fprintf(p.stderr, "neither file names the agent %s: what holds for all agents is compared\n", display.Escape(c.Agent))
 	}
 	got := diffResult{Cases: len(t.cases.Cases), Changes: []verdictChange{}}
 	for _, one := range t.cases.Cases {
@@ -72,33 +76,35 @@ func (c policyDiff) Run(p *program) error {
 	})
 }
 
-// policyIn returns what a policy file says for an agent. It reads a copy: a
+// policyIn returns what a policy file says for an agent, and whether it names
+// it. It reads a copy: a
 // store writes beside its file, and this one is somebody else's.
-func policyIn(file, agent, home string) (approval.Policy, error) {
+func policyIn(file, agent, home string) (held approval.Policy, named bool, err error) {
 	text, err := readPlain(file, store.MaxSize)
 	if err != nil {
-		return approval.Policy{}, err
+		return held, false, err
 	}
-	if _, err := store.Parse(filepath.Base(file), text, home); err != nil {
-		return approval.Policy{}, err
+	doc, err := store.Parse(filepath.Base(file), text, home)
+	if err != nil {
+		return held, false, err
 	}
 	dir, err := os.MkdirTemp("", "countersign-diff-")
 	if err != nil {
-		return approval.Policy{}, err
+		return held, false, err
 	}
 	defer os.RemoveAll(dir)
 	state := paths.State{Dir: dir}
 	if err := os.WriteFile(state.Approvals(), text, 0o600); err != nil {
-		return approval.Policy{}, err
+		return held, false, err
 	}
 	s, err := store.Open(store.Options{State: state, Home: home})
 	if err != nil {
-		return approval.Policy{}, err
+		return held, false, err
 	}
 	defer s.Close()
 	snap := s.Snapshot()
 	if snap.Broken != nil {
-		return approval.Policy{}, snap.Broken
+		return held, false, snap.Broken
 	}
-	return snap.Policy(store.AgentID(agent)), nil
+	return snap.Policy(store.AgentID(agent)), doc.Agents[store.AgentID(agent)] != nil, nil
 }

@@ -19,7 +19,7 @@ import (
 
 type policyTest struct {
 	File   string   `arg:"" help:"Cases with the answers that are expected (JSON)."`
-	FailOn []string `help:"End with code 1 if there are any: unsafe, weak, needless." enum:"unsafe,weak,needless" placeholder:"WHAT"`
+	FailOn []string `help:"End with code 1 if tier must has any: unsafe, weak, needless." enum:"unsafe,weak,needless" placeholder:"WHAT"`
 }
 
 // testFailure is a case that was not answered as its label says.
