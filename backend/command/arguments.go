@@ -95,6 +95,7 @@ type arguments struct {
 	leading  []approval.Finding // about links out of a folder, unless one of "gathers" is there
 	ends     []argument         // operands of which the last one is another thing
 	prints   bool               // it prints one plain word
+	walks    bool               // it goes through its folder
 	looked   bool               // what it may do hangs on the files that are there
 	program  bool               // it reads a program from a file
 	effects  []approval.Effect  // what is shown although it passes
@@ -115,7 +116,7 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 
 func (a *arguments) read(p *profile, args []argument) {
 	defer func() {
-		a.prints = p.is["prints"]
+		a.prints, a.walks = p.is["prints"], p.is["walks"] && a.count < 2
 		a.finish(p)
 	}()
 	if p.is["old"] {

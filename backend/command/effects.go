@@ -29,8 +29,8 @@ func (j *job) effects(seg *approval.Segment) {
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects = true, args.looked, args.program, args.effects
 		seg.Findings = append(seg.Findings, args.findings...)
 	}
-	if option := writingOption(name, seg.Argv[1:]); option != "" {
-		mark(approval.ReasonWritesFile, "writes a file with "+option)
+	if args == nil {
+		seg.Findings = append(seg.Findings, asReader(name, seg.Argv).findings...)
 	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
@@ -52,42 +52,6 @@ func (j *job) effects(seg *approval.Segment) {
 func relative(arg string) bool { return !path.IsAbs(arg) && !strings.HasPrefix(arg, "-") }
 
 var steersScreen = words("osascript cliclick xdotool ydotool wtype xte")
-
-// readerOptions are options with which a harmless program writes a file or starts a
-// program: its letters, and the long names of which any beginning counts.
-var readerOptions = map[string]struct {
-	letters string
-	long    []string
-}{
-	"tree":   {"oR", []string{"--output"}},
-	"base64": {"o", []string{"--output"}}, // on macOS
-	"file":   {"C", []string{"--compile"}},
-	"diff":   {"l", []string{"--paginate"}},
-}
-
-func writingOption(name string, args []string) string {
-	rule, ok := readerOptions[name]
-	if !ok {
-		return ""
-	}
-	for _, arg := range args {
-		long, isLong := strings.CutPrefix(arg, "--")
-		switch {
-		case arg == "--":
-			return ""
-		case isLong:
-			long, _, _ = strings.Cut(long, "=")
-			for _, full := range rule.long {
-				if strings.HasPrefix(full, "--"+long) {
-					return full
-				}
-			}
-		case strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, rule.letters):
-			return arg
-		}
-	}
-	return ""
-}
 
 // patterns returns the words of a segment as they were before names of files
 // came in their place, and with the values that open words may have.

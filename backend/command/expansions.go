@@ -84,11 +84,8 @@ func (t *textJob) printsWord(n *approval.Node) bool {
 	if read := t.profiled(seg, names...); read != nil {
 		return len(read.findings) == 0 && read.prints
 	}
-	return wordPrinters[names[1]]
+	return asReader(names[1], seg.Argv).prints
 }
-
-// wordPrinters are programs without a profile that print a word.
-var wordPrinters = words("nproc whoami hostname uname arch id getconf basename")
 
 // plainParameter reports whether an expansion is $NAME or ${NAME} and nothing
 // more.

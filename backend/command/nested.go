@@ -94,29 +94,12 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		default:
 			j.program(&seg)
 		}
-		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || readerOptions[name].letters != "" || unfinished(name, seg.Argv)) {
+		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
 		}
 		j.plan.Segments = append(j.plan.Segments, seg)
 		j.nested(len(j.plan.Segments) - 1)
 	}
-}
-
-// unfinished reports whether the last word of a reader is an option whose value
-// would be the next word.
-func unfinished(name string, argv []string) bool {
-	last := argv[len(argv)-1]
-	if len(argv) == 1 || !strings.HasPrefix(last, "-") || last == "-" || last == "--" {
-		return false
-	}
-	return strings.HasPrefix(last, "--") && !strings.Contains(last, "=") || strings.ContainsAny(last[len(last)-1:], readerValues[name])
-}
-
-// readerValues are the letters of readers' options that take a value, where
-// they do in one of the common versions.
-var readerValues = map[string]string{
-	"grep": "efmABCdD", "egrep": "efmABCdD", "fgrep": "efmABCdD", "head": "nc", "tail": "ncsb", "du": "dtXBI", "stat": "cft",
-	"file": "fmFPe", "ls": "ITwD", "tree": "LPIHToF", "diff": "xXISUCFWD", "cmp": "in", "seq": "sfw", "basename": "s", "wc": "",
 }
 
 // startingBuiltins run what follows them.

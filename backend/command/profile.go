@@ -13,7 +13,7 @@ import (
 // profileFiles hold what is known of the arguments of programs, one file a
 // family. profiles/README.txt says how they are written.
 //
-//go:embed profiles/*.txt safebins.txt
+//go:embed profiles/*.txt safebins.txt readers.txt
 var profileFiles embed.FS
 
 // taking says whether an option takes a value.

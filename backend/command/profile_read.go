@@ -66,8 +66,8 @@ func (r *profileReader) read(line string) error {
 // traits are the directives that are one word, optionLists those that name
 // options.
 var (
-	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old prints")
-	optionLists = words("needs alone given dry reads gathers links")
+	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old prints walks")
+	optionLists = words("needs alone given dry reads gathers links recursive names")
 )
 
 // network reads which subcommands talk to other machines; without a name, it is

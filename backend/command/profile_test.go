@@ -1,6 +1,7 @@
 package command
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestProfiles(t *testing.T) {
 	if len(l.examples) < 50 {
 		t.Fatalf("only %d examples", len(l.examples))
 	}
-	tryExamples(t, l, func(argv []string) []approval.Finding { return examined(argv).Findings })
+	tryExamples(t, l, false, func(argv []string) []approval.Finding { return examined(argv).Findings })
 }
 
 // TestSafeBinExamples does so with the filters that need no entry.
@@ -50,7 +51,7 @@ func TestSafeBinExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tryExamples(t, l, func(argv []string) []approval.Finding {
+	tryExamples(t, l, false, func(argv []string) []approval.Finding {
 		if SafeBin(argv) {
 			return nil
 		}
@@ -58,8 +59,44 @@ func TestSafeBinExamples(t *testing.T) {
 	})
 }
 
-// tryExamples gives each example to a judge that says why it asks.
-func tryExamples(t *testing.T, l *library, judge func(argv []string) []approval.Finding) {
+// TestReaders does so with the programs that only read. Many of them have no
+// option that asks.
+func TestReaders(t *testing.T) {
+	l, err := readProfiles(profileFiles, "readers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tryExamples(t, l, true, func(argv []string) []approval.Finding { return asReader(argv[0], argv).findings })
+	for _, test := range []struct {
+		words              string
+		walks, names, open bool
+	}{
+		{"grep foo a", false, false, false},
+		{"grep -inR foo", true, false, false},
+		{"grep --recu foo", true, false, false},
+		{"grep --regexp=foo a", false, false, false},
+		{"grep foo -- -r", false, false, false},
+		{"grep -f", false, false, true},
+		{"grep --file", false, false, true},
+		{"grep --file=x", false, false, false},
+		{"grep foo -", false, false, false},
+		{"grep foo --", false, false, false},
+		{"du -sX a", false, true, false},
+		{"du --files0=a", false, true, false},
+		{"tree a", false, false, true},
+		{"cat -n", false, false, false},
+		{"cat --number", false, false, true},
+	} {
+		argv := strings.Fields(test.words)
+		if r := asReader(argv[0], argv); r.walks != test.walks || r.names != test.names || r.open != test.open {
+			t.Errorf("%s: %+v", test.words, r)
+		}
+	}
+}
+
+// tryExamples gives each example to a judge that says why it asks. Each program
+// needs some of both kinds; a reader only if it has an option that asks.
+func tryExamples(t *testing.T, l *library, reader bool, judge func(argv []string) []approval.Finding) {
 	tried := map[string][2]int{}
 	for _, e := range l.examples {
 		findings := judge(e.argv)
@@ -82,7 +119,8 @@ func tryExamples(t *testing.T, l *library, judge func(argv []string) []approval.
 		tried[e.argv[0]] = n
 	}
 	for _, p := range l.programs {
-		if n := tried[p.name]; n[0] == 0 || n[1] == 0 {
+		may := slices.ContainsFunc(slices.Collect(maps.Values(p.options)), func(o option) bool { return o.effect != effectNone })
+		if n := tried[p.name]; n[0] == 0 || n[1] == 0 && (may || !reader) {
 			t.Errorf("%s has no example that passes, or none that asks", p.name)
 		}
 	}

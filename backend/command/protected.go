@@ -21,7 +21,7 @@ func lists(seg *approval.Segment, read *arguments) bool {
 		name = path.Base(seg.Program.File.Path)
 	}
 	harmless := seg.Builtin != "" || seg.Kind == approval.KindReader || read != nil && len(read.findings) == 0 && len(read.commands) == 0
-	return harmless && listers[name] && !(name == "du" && slices.ContainsFunc(seg.Argv[1:], readsNames))
+	return harmless && listers[name] && !asReader(name, seg.Argv).names
 }
 
 // onlyReads reports whether a segment reads the files that it names and writes
@@ -38,25 +38,6 @@ var (
 	readers  = words("jq yq rg sed gsed awk gawk mawk nawk less more bat batcat")
 	gitReads = words("add diff log show blame grep status")
 )
-
-// readsNames reports whether an option of du makes it read a file.
-func readsNames(arg string) bool {
-	return strings.HasPrefix(arg, "--files0") || strings.HasPrefix(arg, "--exclude-f") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "X")
-}
-
-// recursiveGrep reports whether a grep goes through its folder without being
-// told to.
-func recursiveGrep(seg *approval.Segment) bool {
-	switch path.Base(seg.Program.File.Path) {
-	case "grep", "egrep", "fgrep":
-		return slices.ContainsFunc(seg.Argv[1:], func(arg string) bool {
-			long, isLong := strings.CutPrefix(arg, "--")
-			return isLong && (strings.HasPrefix(long, "r") || strings.HasPrefix(long, "de") || strings.HasPrefix(long, "di")) ||
-				!isLong && strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, "rRd")
-		})
-	}
-	return false
-}
 
 // Protected files, as judgement.md, step 7 names them. Below home:
 var (
@@ -106,7 +87,7 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 			return "files with secrets"
 		}
 	}
-	if seg.Program != nil && recursiveGrep(seg) || read != nil && walksByItself[path.Base(seg.Program.File.Path)] && read.count < 2 {
+	if read == nil && seg.Program != nil && asReader(path.Base(seg.Program.File.Path), seg.Argv).walks || read != nil && read.walks {
 		names = append(slices.Clone(names), ".")
 	}
 	for _, dir := range dirs {
@@ -139,10 +120,6 @@ func aims(pattern string) bool {
 	}
 	return false
 }
-
-// walksByItself are programs that read all of their folder when no operand
-// behind the pattern names another.
-var walksByItself = words("rg")
 
 // maxBundle bounds how many letters of options are taken apart.
 const maxBundle = 64

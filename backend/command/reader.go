@@ -1,0 +1,63 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// readerProfiles are read at the first use, as profiles are.
+var readerProfiles = sync.OnceValue(func() *library { return mustRead("readers.txt") })
+
+// readerWords is what the options of a program do that otherwise only reads.
+type readerWords struct {
+	findings []approval.Finding
+	// walks tells that it goes through its folder, names that it reads names
+	// from a file, and prints that it prints one plain word.
+	walks, names, prints bool
+	// open tells that a word more might be no file to read, but an option that
+	// does more, or the value of the last one.
+	open bool
+}
+
+// otherReader stands for the readers of which all options are alike.
+var otherReader = newProfile("")
+
+// asReader looks for the options that make a difference. Versions differ in
+// which of them take a value, so every letter counts as an option.
+func asReader(name string, argv []string) (r readerWords) {
+	p := readerProfiles().programs[name]
+	if p == nil {
+		p = otherReader
+	}
+	a := &arguments{job: &job{}, has: map[string]bool{}} // these options name no files, so nothing is looked at
+	options := argv[1:]
+	if end := slices.Index(options, "--"); end >= 0 {
+		options = options[:end]
+	}
+	for option, o := range p.options {
+		r.open = r.open || o.effect != effectNone
+		if slices.ContainsFunc(options, func(word string) bool { return mayBe(word, option) }) {
+			a.effect(p, o.effect, option, argument{})
+		}
+	}
+	if last := argv[len(argv)-1]; len(options) == len(argv)-1 && len(last) > 1 && last[0] == '-' {
+		long := strings.HasPrefix(last, "--")
+		r.open = r.open || long && !strings.Contains(last, "=") || !long && p.options["-"+last[len(last)-1:]].takes.next()
+	}
+	r.findings = slices.SortedFunc(slices.Values(a.findings), func(x, y approval.Finding) int { return strings.Compare(x.Sentence, y.Sentence) })
+	r.walks, r.names, r.prints = a.has["recursive"], a.has["names"], p.is["prints"]
+	return r
+}
+
+// mayBe reports whether a word may be an option: a letter among others, or the
+// beginning of a long name.
+func mayBe(word, option string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	if strings.HasPrefix(word, "--") {
+		return len(name) > 2 && strings.HasPrefix(option, name)
+	}
+	return strings.HasPrefix(word, "-") && len(option) == 2 && strings.Contains(word[1:], option[1:])
+}
