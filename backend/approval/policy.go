@@ -19,7 +19,9 @@ type Policy struct {
 	Denylist           []DenyRule `json:"denylist,omitempty"`
 	SafeBins           []string   `json:"safeBins,omitempty"`
 	SafeBinTrustedDirs []string   `json:"safeBinTrustedDirs,omitempty"`
-	Skills             []Skill    `json:"skills,omitempty"`
+	// SafeBinProfiles are what the person says of filters that we know nothing of.
+	SafeBinProfiles map[string]SafeBinProfile `json:"safeBinProfiles,omitempty"`
+	Skills          []Skill                   `json:"skills,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
 }
@@ -63,6 +65,17 @@ type DenyRule struct {
 	Pattern string   `json:"pattern"`
 	Args    []string `json:"args,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
+}
+
+// SafeBinProfile says how a filter may be called that needs no entry: with no
+// flag but these, and with so many words that are neither a flag nor a path.
+// The JSON names are OpenClaw's.
+type SafeBinProfile struct {
+	MinPositional       int      `json:"minPositional,omitempty"`
+	MaxPositional       int      `json:"maxPositional,omitempty"`
+	AllowedValueFlags   []string `json:"allowedValueFlags,omitempty"`
+	AllowedBooleanFlags []string `json:"allowedBooleanFlags,omitempty"`
+	DeniedFlags         []string `json:"deniedFlags,omitempty"`
 }
 
 // Skill is a program of a skill that a person accepted once.

@@ -2,6 +2,8 @@ package command
 
 import (
 	"path"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -23,4 +25,26 @@ func SafeBin(argv []string) bool {
 	a := &arguments{job: &job{}, has: map[string]bool{}} // these profiles name no files, so nothing is looked at
 	a.read(p, operands(&approval.Segment{Argv: argv}))
 	return len(a.findings) == 0
+}
+
+// OwnSafeBin does so by what a person wrote of a filter that is not in the list.
+func OwnSafeBin(own approval.SafeBinProfile, argv []string) bool {
+	p := newProfile("")
+	p.is["exact"] = true
+	p.any, p.operands = own.MaxPositional > 0, []effect{effectNone}
+	for _, name := range own.AllowedValueFlags {
+		p.options[name] = option{takes: takesValue}
+	}
+	for _, name := range own.AllowedBooleanFlags {
+		p.options[name] = option{}
+	}
+	for _, name := range own.DeniedFlags {
+		delete(p.options, name)
+	}
+	if slices.ContainsFunc(argv[1:], func(word string) bool { return strings.Contains(word, "/") }) {
+		return false // it may name a file
+	}
+	a := &arguments{job: &job{}, has: map[string]bool{}}
+	a.read(p, operands(&approval.Segment{Argv: argv}))
+	return len(a.findings) == 0 && own.MinPositional <= a.count && a.count <= own.MaxPositional
 }

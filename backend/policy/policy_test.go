@@ -332,6 +332,27 @@ func TestSafeBins(t *testing.T) {
 	check(t, "jq is never safe", judge(p, "jq .", nil), "ask allowlist-miss")
 	check(t, "no profile", judge(p, "tool", nil), "ask allowlist-miss")
 	check(t, "not listed any more", judge(p, "$ echo x | wc -l", nil), "ask allowlist-miss")
+	p.SafeBins = append(p.SafeBins, "python3.12")
+	own := approval.SafeBinProfile{MinPositional: 1, MaxPositional: 2, AllowedValueFlags: []string{"-n", "--size"}, AllowedBooleanFlags: []string{"-q", "-v", "--all"}, DeniedFlags: []string{"-v"}}
+	p.SafeBinProfiles = map[string]approval.SafeBinProfile{"tool": own, "jq": own, "python3.12": own}
+	for _, test := range []struct{ line, want string }{
+		{"tool a", "allow"},
+		{"tool a b", "allow"},
+		{"tool -n 5 --size=3 -q --all a", "allow"},
+		{"tool -qn5 a", "allow"},
+		{"tool", "ask allowlist-miss"},
+		{"tool a b c", "ask allowlist-miss"},
+		{"tool -v a", "ask allowlist-miss"},
+		{"tool -x a", "ask allowlist-miss"},
+		{"tool --si=3 a", "ask allowlist-miss"},
+		{"tool /etc/passwd", "ask allowlist-miss"},
+		{"tool --size=/etc/x a", "ask allowlist-miss"},
+		{"/home/ann/p/tool a", "ask allowlist-miss"},
+		{"jq .", "ask allowlist-miss"},
+		{"python3.12 a", "ask inline-code"},
+	} {
+		check(t, test.line, judge(p, test.line, nil), test.want)
+	}
 }
 
 func TestClaimsOnlyTighten(t *testing.T) {

@@ -173,7 +173,12 @@ func (r *Rules) safeBin(s *approval.Segment) bool {
 	if len(s.Open) > 0 || s.Words != nil || len(s.Assigns) > 0 {
 		return false // what it is told is not all of it literal
 	}
-	return r.safeBins[name] && r.trusted[path.Dir(at)] && path.Base(s.Program.Path) == name && !readsFile && command.SafeBin(s.Argv)
+	if !r.safeBins[name] || !r.trusted[path.Dir(at)] || path.Base(s.Program.Path) != name || readsFile {
+		return false
+	}
+	own, named := r.policy.SafeBinProfiles[name]
+	filter := s.Kind == approval.KindReader || s.Kind == approval.KindOther
+	return command.SafeBin(s.Argv) || named && filter && command.OwnSafeBin(own, s.Argv)
 }
 
 // skill returns the name of the accepted skill that this program belongs to.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -287,6 +288,9 @@ func stricter(a, b approval.Policy) approval.Policy {
 	}
 	p.Denylist = slices.Concat(a.Denylist, b.Denylist)
 	p.SafeBins = common(a.SafeBins, b.SafeBins)
+	if !reflect.DeepEqual(a.SafeBinProfiles, b.SafeBinProfiles) {
+		p.SafeBinProfiles = nil
+	}
 	p.SafeBinTrustedDirs = common(a.SafeBinTrustedDirs, b.SafeBinTrustedDirs)
 	p.Skills = common(a.Skills, b.Skills)
 	return p

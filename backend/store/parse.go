@@ -161,7 +161,13 @@ func (p *parser) rules(r *Rules, key string) (err error) {
 	case "skillBins":
 		return items(p, &r.SkillBins, maxItems, p.skill)
 	case "safeBinProfiles":
-		return p.keptObject(&r.Extra, key)
+		if err := p.keptObject(&r.Extra, key); err != nil {
+			return err
+		}
+		if _, err := safeBinProfiles(r.Extra); err != nil {
+			return p.bad("%s", err)
+		}
+		return nil
 	}
 	return p.keep(&r.Extra, key)
 }

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -48,6 +52,11 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 	for _, dir := range firstList(layers, nil, func(r *Rules) []string { return r.SafeBinTrustedDirs }) {
 		p.SafeBinTrustedDirs = append(p.SafeBinTrustedDirs, paths.Expand(dir, home))
 	}
+	for _, l := range layers {
+		if p.SafeBinProfiles == nil {
+			p.SafeBinProfiles, _ = safeBinProfiles(l.rules.Extra) // they were read when the file was
+		}
+	}
 	for _, l := range slices.Backward(layers) {
 		p.Denylist = append(p.Denylist, l.rules.Denylist...)
 		for _, skill := range l.rules.SkillBins {
@@ -56,6 +65,23 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 		}
 	}
 	return p
+}
+
+// safeBinProfiles reads a field that is kept as it is written, for others too.
+func safeBinProfiles(extra Extra) (profiles map[string]approval.SafeBinProfile, err error) {
+	text, ok := extra["safeBinProfiles"]
+	if !ok {
+		return nil, nil
+	}
+	err = json.Unmarshal(text, &profiles)
+	for name, p := range profiles {
+		for _, flag := range slices.Concat(p.AllowedValueFlags, p.AllowedBooleanFlags, p.DeniedFlags) {
+			if !strings.HasPrefix(flag, "-") || flag == "--" || strings.Contains(flag, "=") {
+				err = cmp.Or(err, fmt.Errorf("%s: %q is no flag", name, flag))
+			}
+		}
+	}
+	return profiles, err
 }
 
 // defaultSafeBins are those of judgement.md.

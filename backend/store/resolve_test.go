@@ -170,6 +170,16 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveSafeBinProfiles(t *testing.T) {
+	v := &view{home: home, accepted: parse(t, doc(`"defaults": {"safeBinProfiles": {"x": {"maxPositional": 2}}}`, `"agents": {"a": {"safeBinProfiles": {}}}`))}
+	if got := v.policy("a").SafeBinProfiles; len(got) != 0 {
+		t.Errorf("the agent's own: %v", got)
+	}
+	if got := v.policy("b").SafeBinProfiles["x"].MaxPositional; got != 2 {
+		t.Errorf("the default: %d", got)
+	}
+}
+
 // The agent "default" of older versions.
 func TestLegacyAgent(t *testing.T) {
 	for _, row := range []struct{ what, agents, want string }{
