@@ -28,7 +28,7 @@ func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
 	a.begin(p)
 	a.read(p, operands(seg))
 	if len(a.gone) > 0 {
-		a.effects = append(a.effects, approval.EffectDeletes)
+		a.shows(approval.EffectDeletes)
 	}
 	slices.Sort(a.effects)
 	if len(a.gone) > 0 && slices.ContainsFunc(patterns(seg), everything.MatchString) {
@@ -186,13 +186,21 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
-	for trait, shown := range map[string]approval.Effect{"project": approval.EffectProject, "network": approval.EffectNetwork} {
-		if p.is[trait] && !slices.Contains(a.effects, shown) {
-			a.effects = append(a.effects, shown)
-		}
+	if p.is["project"] {
+		a.shows(approval.EffectProject)
+	}
+	if p.is["network"] {
+		a.shows(approval.EffectNetwork)
 	}
 	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
+	}
+}
+
+// shows notes an effect that is told although it passes.
+func (a *arguments) shows(e approval.Effect) {
+	if !slices.Contains(a.effects, e) {
+		a.effects = append(a.effects, e)
 	}
 }
 
