@@ -264,8 +264,9 @@ func (t taking) from(rest []argument) bool {
 }
 
 // complete finds the one long option that begins so. Where several do, they
-// must do the same for it not to matter.
+// must do the same for it not to matter. It returns the prefix where none does.
 func (p *profile) complete(prefix string) (name string, o option, ok bool) {
+	name = prefix
 	for full, have := range p.options {
 		if !strings.HasPrefix(full, "--") || !strings.HasPrefix(full, prefix) {
 			continue

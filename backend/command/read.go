@@ -34,8 +34,8 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 	if err != nil {
 		return no(approval.ReasonUnreadable, "it is not a complete text for %s", shell)
 	}
-	if deep(file) {
-		return no(approval.ReasonTooComplex, "%v", errSpent)
+	if tooLarge(file) {
+		return file, finding(approval.ReasonTooComplex, "%v", errSpent)
 	}
 	if !delimited(text, file) {
 		return no(approval.ReasonUnreadable, "what ends its here-document is not clear")
@@ -155,23 +155,25 @@ func arithmetic(text string) int {
 // long, and each command is a statement and what is in it.
 const maxDepth = 2 * maxSegments
 
-// deep reports whether nobody should walk down a tree: it takes a stack as
-// large as the tree is deep.
-func deep(file *syntax.File) bool {
-	depth, most := 0, 0
+// tooLarge reports whether nobody should plan a tree: it has too many commands,
+// or takes a stack as large as it is deep.
+func tooLarge(file *syntax.File) bool {
+	depth, most, commands := 0, 0, 0
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
 			depth--
 			return true
 		}
-		most = max(most, depth+1)
-		if most > maxDepth {
+		if _, ok := n.(*syntax.CallExpr); ok {
+			commands++
+		}
+		if most = max(most, depth+1); most > maxDepth || commands > maxSegments {
 			return false
 		}
 		depth++
 		return true
 	})
-	return most > maxDepth
+	return most > maxDepth || commands > maxSegments
 }
 
 // spans marks bytes of a text.

@@ -9,6 +9,16 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
+// survey lets the floor and the denylist see a text that was not planned to its
+// end: its tree, if there is one.
+func (t *textJob) survey(file *syntax.File) {
+	if file == nil {
+		t.glance(t.text)
+		return
+	}
+	t.skim(file)
+}
+
 // skim adds the commands of a text that is too much to be looked at, as ones
 // that are only named: nothing hides from the floor and the denylist behind a
 // long text. It looks at no file.

@@ -15,13 +15,13 @@ import (
 // that would run and the denylist sees all of it.
 func (j *job) text(text, shell string) {
 	file, unread := read(text, shell)
-	if unread.Reason != "" {
-		j.plan.Findings = append(j.plan.Findings, unread)
-		j.glance(text)
-		return
-	}
 	g := textShells[shell]
 	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, made: map[string]bool{}}
+	if unread.Reason != "" {
+		j.plan.Findings = append(j.plan.Findings, unread)
+		t.survey(file)
+		return
+	}
 	t.strict = j.who == approval.Theirs || g == zsh
 	t.ring2 = !t.strict
 	t.noShell = j.plan.Shell == ""
@@ -44,7 +44,7 @@ func (j *job) text(text, shell string) {
 		j.replaced()
 	}
 	if j.spent() {
-		t.skim(file)
+		t.survey(file)
 	}
 }
 
