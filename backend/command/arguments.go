@@ -302,6 +302,10 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 	for i := 1; i < len(arg); i++ {
 		name := "-" + arg[i:i+1]
 		o, ok := p.options[name]
+		if i > maxBundle {
+			a.unknown(p, "more letters than %d", maxBundle)
+			return rest
+		}
 		if !ok {
 			a.unknown(p, "the option %s", name)
 			return rest

@@ -21,7 +21,7 @@ const (
 )
 
 // listing is how many steps it costs to read a folder.
-const listing = 4
+const listing = 8
 
 // effort is what one analysis has looked at so far.
 type effort struct {

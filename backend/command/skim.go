@@ -31,8 +31,28 @@ func (t *textJob) skim(file *syntax.File) {
 			t.plan.Segments = append(t.plan.Segments, approval.Segment{Start: start, End: end, Argv: words, Named: true, Floor: floor})
 		}
 	}
-	syntax.Walk(file, func(n syntax.Node) bool {
+	var visit func(n syntax.Node) bool
+	visit = func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.Stmt: // a chain is as deep as it is long, and is taken link by link
+			binary, ok := n.Cmd.(*syntax.BinaryCmd)
+			if !ok {
+				break
+			}
+			for ; ok; binary, ok = n.Cmd.(*syntax.BinaryCmd) {
+				syntax.Walk(binary.Y, visit)
+				n = binary.X
+			}
+			syntax.Walk(n, visit)
+			return false
+		case *syntax.BinaryArithm: // and so is a sum
+			var left syntax.ArithmExpr = n
+			for sum, ok := left.(*syntax.BinaryArithm); ok; sum, ok = left.(*syntax.BinaryArithm) {
+				syntax.Walk(sum.Y, visit)
+				left = sum.X
+			}
+			syntax.Walk(left, visit)
+			return false
 		case *syntax.CallExpr:
 			if len(n.Args) == 0 {
 				break
@@ -51,7 +71,8 @@ func (t *textJob) skim(file *syntax.File) {
 			}
 		}
 		return true
-	})
+	}
+	syntax.Walk(file, visit)
 }
 
 // glance looks for what the floor forbids in a text that cannot be read: words
