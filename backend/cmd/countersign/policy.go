@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
@@ -89,13 +90,16 @@ func (c policySet) Run(p *program) error {
 type policyExplain struct {
 	Agent   string   `help:"Agent id." default:"main" placeholder:"ID"`
 	Cwd     string   `help:"Working directory (default: this one)." placeholder:"DIR"`
-	Command []string `arg:"" passthrough:"partial" help:"The command and its words."`
+	Command []string `arg:"" passthrough:"partial" help:"The command and its words; a single one with blanks is a text for bash."`
 }
 
 func (c policyExplain) Run(p *program) error {
 	req, err := (&runCommand{Cwd: c.Cwd, Command: c.Command}).request()
 	if err != nil {
 		return exit{exitUsage, err.Error()}
+	}
+	if text := req.Command[0]; len(req.Command) == 1 && strings.ContainsAny(text, " \t\n") && !strings.HasPrefix(text, "/") {
+		req.Command = []string{"bash", "-c", text}
 	}
 	var got host.Explanation
 	if err := p.read("explain", map[string]any{"command": req.Command, "cwd": req.Cwd, "agentId": c.Agent}, &got); err != nil {
