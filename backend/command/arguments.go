@@ -126,6 +126,12 @@ func (a *arguments) read(p *profile, args []argument) {
 		a.effect(p, p.always, "it", argument{})
 	}
 	for len(args) > 0 {
+		if p.is["rest"] {
+			for _, word := range args {
+				a.values = append(a.values, word.text)
+			}
+			return
+		}
 		word := args[0]
 		arg := word.text
 		args = args[1:]

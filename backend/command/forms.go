@@ -19,8 +19,9 @@ var cmakeType = regexp.MustCompile(`:(BOOL|STRING)$`)
 // hiddenName is a path with a name in it that begins with a dot.
 var hiddenName = regexp.MustCompile(`(^|/)\.+[^./]`)
 
-// switchValue is a value that turns something on or off, or counts.
-var switchValue = regexp.MustCompile(`^([0-9]+|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
+// switchValue is a value that turns something on or off, counts, or names a
+// version.
+var switchValue = regexp.MustCompile(`^([0-9]+|v?[0-9]+(\.[0-9]+)+([-+][0-9A-Za-z.-]+)?|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
 
 // repository is a name, or an address that git fetches from without starting
 // what the address names. The first letter is none that begins an option.
@@ -125,4 +126,25 @@ func matches(patterns []string, value string) bool {
 		ok, err := path.Match(pattern, value)
 		return ok && err == nil
 	})
+}
+
+// sent returns the files that curl sends for a value of one of its options. It
+// reports false where the value may do more.
+func sent(u use) (files []string, ok bool) {
+	name, value, assigned := strings.Cut(u.value, "=")
+	switch {
+	case strings.Contains(u.value, "%output"):
+		return nil, false
+	case (u.option == "-b" || u.option == "--cookie") && !assigned:
+		return []string{u.value}, true
+	case strings.HasPrefix(u.value, "@"):
+		return []string{u.value[1:]}, true
+	case (u.option == "--data-urlencode" || u.option == "--url-query") && !assigned && strings.Contains(name, "@"):
+		_, file, _ := strings.Cut(name, "@")
+		return []string{file}, true
+	case (u.option == "-F" || u.option == "--form") && assigned && value != "" && (value[0] == '@' || value[0] == '<'):
+		file, _, _ := strings.Cut(value[1:], ";")
+		return strings.Split(file, ","), !strings.Contains(value, `"`)
+	}
+	return nil, !strings.Contains(u.value, "=@") && !strings.Contains(u.value, "=<")
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -92,10 +93,12 @@ func init() { // the notes of some look at others
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
 		}},
-		"body": {reason: approval.ReasonUploads, says: "%[1]s may send a file, or write one", check: func(_ *arguments, u use) bool {
-			return !(strings.HasPrefix(u.value, "@") || strings.Contains(u.value, "=@") || strings.Contains(u.value, "=<") || strings.Contains(u.value, "%output") ||
-				(u.option == "--data-urlencode" || u.option == "--url-query") && strings.Contains(u.value, "@") && !strings.Contains(u.value, "=") ||
-				(u.option == "-b" || u.option == "--cookie") && !strings.Contains(u.value, "="))
+		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the working directory, or write a file", check: func(a *arguments, u use) bool {
+			files, ok := sent(u)
+			return ok && !slices.ContainsFunc(files, func(file string) bool { return file != "-" && !a.inside(file) })
+		}, note: func(a *arguments, u use) {
+			files, _ := sent(u)
+			a.values = append(a.values, files...)
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
@@ -146,6 +149,9 @@ func init() { // the notes of some look at others
 			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
 		}},
 		"here": {reason: starts, says: moreThan, check: here},
+		"module": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
+			return here(a, u) || plainName(u.value, "@") && !a.isHere(u.value)
+		}},
 		effectGoFile: {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			return here(a, u) || isGo(u.value) && plainName(u.value, "") && a.inside(u.value)
 		}},
