@@ -96,6 +96,7 @@ type arguments struct {
 	ends     []argument         // operands of which the last one is another thing
 	prints   bool               // it prints one plain word
 	walks    bool               // it goes through its folder
+	stopped  bool               // a -- was read, and no option follows
 	looked   bool               // what it may do hangs on the files that are there
 	program  bool               // it reads a program from a file
 	effects  []approval.Effect  // what is shown although it passes
@@ -148,6 +149,7 @@ func (a *arguments) read(p *profile, args []argument) {
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
 		case arg == "--" && p.subs == nil:
+			a.stopped = true
 			for i, operand := range args {
 				if a.operand(p, operand, args[i+1:]) {
 					return
@@ -266,7 +268,10 @@ func (t taking) from(rest []argument) bool {
 		return false
 	}
 	word := rest[0].text
-	return t == takesSure || rest[0].open == nil && len(word) < 2 || word != "" && word[0] != '-'
+	if rest[0].open != nil && word == "" {
+		return true // what it became is judged again before the start
+	}
+	return t == takesSure || len(word) < 2 || word[0] != '-'
 }
 
 // complete finds the one long option that begins so. Where several do, they

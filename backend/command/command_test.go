@@ -245,6 +245,15 @@ var texts = []struct{ in, want string }{
 	{`git show $(git symbolic-ref -d HEAD)`, `git show $(git symbolic-ref -d HEAD) git:runtime-value git:deletes`},
 	{`git $(git describe)`, `git $(git describe) git:starts-program`},
 	{`cd sub; cat $PWD/a`, `seq(cd sub, cat /home/ann/p/sub/a)`},
+	// What names nothing.
+	{`grep -n .env main.go`, `grep -n .env main.go`},
+	{`grep -n foo .env`, `grep -n foo .env grep:protected-state`},
+	{`grep -e foo .env`, `grep -e foo .env grep:protected-state`},
+	{`grep -c / main.go`, `grep -c / main.go`},
+	{`grep -r foo /`, `grep -r foo / grep:protected-state`},
+	{`git grep .env`, `git grep .env`},
+	{`git check-ignore .env`, `git check-ignore .env`},
+	{`git diff --no-index .env main.go`, `git diff --no-index .env main.go git:protected-state`},
 	// No pager is no program.
 	{`GIT_PAGER=cat git log`, `git log`},
 	{`env PAGER= git log`, `env PAGER= git log`},

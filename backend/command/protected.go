@@ -21,6 +21,9 @@ func lists(seg *approval.Segment, read *arguments) bool {
 		name = path.Base(seg.Program.File.Path)
 	}
 	harmless := seg.Builtin != "" || seg.Kind == approval.KindReader || read != nil && len(read.findings) == 0 && len(read.commands) == 0
+	if name == "git" && len(seg.Argv) > 1 {
+		return harmless && gitLists[seg.Argv[1]]
+	}
 	return harmless && listers[name] && !asReader(name, seg.Argv).names
 }
 
@@ -36,6 +39,7 @@ func onlyReads(seg *approval.Segment) bool {
 
 var (
 	readers  = words("jq yq rg sed gsed awk gawk mawk nawk less more bat batcat")
+	gitLists = words("check-ignore ls-files")
 	gitReads = words("add diff log show blame grep status")
 )
 
@@ -87,14 +91,28 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 			return "files with secrets"
 		}
 	}
-	if read == nil && seg.Program != nil && asReader(path.Base(seg.Program.File.Path), seg.Argv).walks || read != nil && read.walks {
+	walks := read != nil && read.walks
+	if read == nil && seg.Program != nil {
+		reader := asReader(path.Base(seg.Program.File.Path), seg.Argv)
+		walks = reader.walks
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			if reader.texts == 0 || strings.HasPrefix(name, "-") {
+				return false
+			}
+			reader.texts--
+			return true
+		})
+	}
+	if walks {
 		names = append(slices.Clone(names), ".")
 	}
+	// A folder is nothing to a program that reads files one by one.
+	folders := !lists && (walks || seg.Kind != approval.KindReader)
 	for _, dir := range dirs {
 		for _, name := range names {
 			_, value, _ := strings.Cut(name, "=")
 			for _, name := range []string{name, value} {
-				if what := j.protected(name, dir, seg); what != "" && !(lists && what == folderWithSecrets) {
+				if what := j.protected(name, dir, seg); what != "" && (folders || what != folderWithSecrets) {
 					return what
 				}
 			}

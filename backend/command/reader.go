@@ -17,6 +17,8 @@ type readerWords struct {
 	// walks tells that it goes through its folder, names that it reads names
 	// from a file, and prints that it prints one plain word.
 	walks, names, prints bool
+	// texts is how many of its operands name nothing.
+	texts int
 	// open tells that a word more might be no file to read, but an option that
 	// does more, or the value of the last one.
 	open bool
@@ -48,6 +50,12 @@ func asReader(name string, argv []string) (r readerWords) {
 		r.open = r.open || long && !strings.Contains(last, "=") || !long && p.options["-"+last[len(last)-1:]].takes.next()
 	}
 	r.findings = slices.SortedFunc(slices.Values(a.findings), func(x, y approval.Finding) int { return strings.Compare(x.Sentence, y.Sentence) })
+	switch {
+	case len(p.operands) == 1 && p.operands[0] == effectText:
+		r.texts = len(argv)
+	case len(p.operands) > 1 && p.operands[0] == effectText && !a.has["given"]:
+		r.texts = 1
+	}
 	r.walks, r.names, r.prints = a.has["recursive"], a.has["names"], p.is["prints"]
 	return r
 }

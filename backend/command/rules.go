@@ -22,6 +22,7 @@ const (
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
+	effectText    effect = "text"    // is text: it names nothing
 	effectPlain   effect = "plain"   // is a file that it reads
 	effectGoFile  effect = "gofile"  // is a package, or one of the files, that it runs; what follows is for that
 )
@@ -148,7 +149,8 @@ func init() { // the notes of some look at others
 			file, err := a.look(join(a.dir, u.value))
 			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
 		}},
-		"here": {reason: starts, says: moreThan, check: here},
+		effectText: {program: true},
+		"here":     {reason: starts, says: moreThan, check: here},
 		"module": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			return here(a, u) || plainName(u.value, "@") && !a.isHere(u.value)
 		}},
@@ -274,6 +276,10 @@ func inFile(read func(string) string) rule {
 	}}
 }
 
+// late are effects of which the beginning of a word says enough: what it became
+// is judged again before the start.
+var late = map[effect]bool{"url": true, "body": true, "local": true}
+
 // effect turns what an option or an operand does into a reason to ask.
 func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	for list, options := range p.lists {
@@ -285,9 +291,14 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	r, value := effects[e], word.text
 	switch {
+	case word.open != nil && e == effectText:
+		return
+	case word.open != nil && word.open.Prefix != "" && !word.open.Many && late[e]:
+		a.values = append(a.values, word.open.Maybe...)
+		value = word.open.Prefix + "1"
 	case word.open != nil:
 		a.values = append(a.values, word.open.Maybe...)
-		if e == effectNone || e == effectPath || e == effectPlain && value != "" && strings.Trim(value[:1], "./") == "" {
+		if e == effectNone || e == effectPlain && a.stopped || e == effectPath || e == effectPlain && value != "" && strings.Trim(value[:1], "./") == "" {
 			return
 		}
 		if r.reason == "" || r.check != nil {

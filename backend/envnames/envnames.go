@@ -48,9 +48,7 @@ func Requested(name string) Class {
 		return Asks
 	case table["protocol"].has(name):
 		return Refused
-	case table["harmless"].has(name):
-		return Other
-	case table["families"].has(name):
+	case table["tools"].has(name):
 		return Asks
 	case table["plain"].has(name):
 		return Plain

@@ -137,7 +137,7 @@ func (t *tour) steps() {
 
 	t.step("A trick: an allowed ls carries a hidden command. For an agent that is never asked about it is refused.")
 	got = t.request("run", "--agent=strict", "--", "bash", "-c", `ls "$(touch stolen)"`)
-	t.want(got.code == 126 && strings.Contains(got.output, "runtime-value") && !t.exists("stolen"), got)
+	t.want(got.code == 126 && strings.Contains(got.output, "touch stolen") && !t.exists("stolen"), got)
 
 	t.step("Another trick: an allowed folder holds a link to a program that changes files.")
 	got = t.request("run", "--agent=strict", "--", "./bin/harmless", "stolen")
