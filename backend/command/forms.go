@@ -49,9 +49,13 @@ func isPackage(value string) bool {
 // isGo reports whether go takes a word for a file of its language.
 func isGo(word string) bool { return strings.HasSuffix(word, ".go") }
 
+// quotedWord is a word of such flags that begins with a quote, as go reads it.
+var quotedWord = regexp.MustCompile(`(^|\s)'([\w./-]+=)[^'"\\]*'`)
+
 // goFlags reports whether flags for go's compiler or linker only say what the
 // result holds. The linker takes the word behind -X whatever it is.
 func goFlags(text string) bool {
+	text = quotedWord.ReplaceAllString(text, "${1}${2}x")
 	if strings.ContainsAny(text, `'"\`) {
 		return false
 	}

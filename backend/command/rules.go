@@ -105,6 +105,16 @@ func init() { // the notes of some look at others
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
 			return plainName(cmakeType.ReplaceAllString(name, ""), "") && (!set || switchValue.MatchString(to))
 		}},
+		"setting": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
+			name, to, set := strings.Cut(u.value, "=")
+			if !set || switchValue.MatchString(to) {
+				return plainName(name, "")
+			}
+			// What has the name of a program may be one.
+			tool := strings.ToLower(name)
+			harmless := profiles().programs[tool] == nil && (kindOf(tool) == approval.KindOther || kindOf(tool) == approval.KindReader)
+			return isName(name) && harmless && envnames.Requested(name) >= envnames.Other && strings.Trim(to, wordLetters+".") == ""
+		}},
 		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			return plainName(strings.TrimPrefix(u.value, ":"), ":@")
 		}},

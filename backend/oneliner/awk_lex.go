@@ -1,6 +1,9 @@
 package oneliner
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // awkKind is what a token of awk is, as far as it matters here.
 type awkKind int
@@ -53,6 +56,10 @@ var awkRefused = map[string]string{
 	"LINT":       unclear,
 	"TEXTDOMAIN": unclear,
 }
+
+// awkPlain are uses of such names that do nothing else: the next line of the
+// input, into a variable or not, and the order in which gawk goes through arrays.
+var awkPlain = regexp.MustCompile(`^(getline([ \t]+[A-Za-z_]\w*)?[ \t]*([;})\n]|$|(>|>=|==|!=)[ \t]*[0-9])|PROCINFO\["sorted_in"\][ \t]*=[ \t]*"@[a-z_]+")`)
 
 // awkOps are the operators, the longer ones first. What is not here, such as
 // a pipe, an indirect call, or a part of another file, refuses.
@@ -183,7 +190,7 @@ func (l *awkLexer) number() string {
 
 func (l *awkLexer) name() string {
 	name := word(l.text, l.pos)
-	if reason := awkRefused[name]; reason != "" {
+	if reason := awkRefused[name]; reason != "" && !awkPlain.MatchString(l.text[l.pos:]) {
 		return reason
 	}
 	after := l.pos + len(name)

@@ -25,7 +25,7 @@ const unread = "may do more than read"
 // of a database tells about it.
 var reading = regexp.MustCompile(`(?i)^(explain (query plan |analyze )?)?(select|with)\s|^(show|describe|desc)\s+[\w\s.%\x27]+$` +
 	`|^pragma (table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['"]?\w+['"]?\s*\)$|^pragma (user_version|database_list|integrity_check|quick_check|foreign_keys|journal_mode|page_count|page_size|encoding)$` +
-	`|^\.(tables|schema|indexes|databases|fullschema)(\s+\w+)?$|^\\(d[tivnfusx]?|l)\+?(\s+[\w.*]+)?$`)
+	`|^\.(tables|schema|indexes|databases|fullschema|mode|headers?|timer|nullvalue)(\s+\w+)?$|^\\(d[tivnfusx]?|l)\+?(\s+[\w.*]+)?$`)
 
 // sqlWord are the words, quoted texts and signs of SQL, as far as all
 // databases read them in one way.
