@@ -249,6 +249,7 @@ var texts = []struct{ in, want string }{
 	{`grep -n .env main.go`, `grep -n .env main.go`},
 	{`grep -n foo .env`, `grep -n foo .env grep:protected-state`},
 	{`grep -e foo .env`, `grep -e foo .env grep:protected-state`},
+	{`grep -A -- -f .env`, `grep -A -- -f .env grep:protected-state`},
 	{`grep -c / main.go`, `grep -c / main.go`},
 	{`grep -r foo /`, `grep -r foo / grep:protected-state`},
 	{`git grep .env`, `git grep .env`},

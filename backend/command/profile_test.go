@@ -76,6 +76,7 @@ func TestReaders(t *testing.T) {
 		{"grep --recu foo", true, false, false},
 		{"grep --regexp=foo a", false, false, false},
 		{"grep foo -- -r", false, false, false},
+		{"grep -A -- -r foo", true, false, false},
 		{"grep -f", false, false, true},
 		{"grep --file", false, false, true},
 		{"grep --file=x", false, false, false},

@@ -36,8 +36,11 @@ func asReader(name string, argv []string) (r readerWords) {
 	}
 	a := &arguments{job: &job{}, has: map[string]bool{}} // these options name no files, so nothing is looked at
 	options := argv[1:]
-	if end := slices.Index(options, "--"); end >= 0 {
-		options = options[:end]
+	for i, word := range options {
+		if word == "--" && (i == 0 || !p.wants(options[i-1])) {
+			options = options[:i]
+			break
+		}
 	}
 	for option, o := range p.options {
 		r.open = r.open || o.effect != effectNone
@@ -45,10 +48,7 @@ func asReader(name string, argv []string) (r readerWords) {
 			a.effect(p, o.effect, option, argument{})
 		}
 	}
-	if last := argv[len(argv)-1]; len(options) == len(argv)-1 && len(last) > 1 && last[0] == '-' {
-		long := strings.HasPrefix(last, "--")
-		r.open = r.open || long && !strings.Contains(last, "=") || !long && p.options["-"+last[len(last)-1:]].takes.next()
-	}
+	r.open = r.open || len(options) > 0 && len(options) == len(argv)-1 && p.wants(options[len(options)-1])
 	r.findings = slices.SortedFunc(slices.Values(a.findings), func(x, y approval.Finding) int { return strings.Compare(x.Sentence, y.Sentence) })
 	switch {
 	case len(p.operands) == 1 && p.operands[0] == effectText:
@@ -58,6 +58,17 @@ func asReader(name string, argv []string) (r readerWords) {
 	}
 	r.walks, r.names, r.prints = a.has["recursive"], a.has["names"], p.is["prints"]
 	return r
+}
+
+// wants reports whether a word may be an option whose value is the next word.
+func (p *profile) wants(word string) bool {
+	switch {
+	case len(word) < 2 || word[0] != '-' || word == "--":
+		return false
+	case strings.HasPrefix(word, "--"):
+		return !strings.Contains(word, "=")
+	}
+	return p.options["-"+word[len(word)-1:]].takes.next()
 }
 
 // mayBe reports whether a word may be an option: a letter among others, or the
