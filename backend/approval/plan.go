@@ -90,10 +90,8 @@ type Part struct {
 	Text string `json:"text,omitempty"`
 	// Quoted tells that a value is not split and is no pattern.
 	Quoted bool `json:"quoted,omitempty"`
-	// Run is what a substitution runs, and Word tells that it prints plain
-	// words.
-	Run  *Node `json:"run,omitempty"`
-	Word bool  `json:"-"`
+	// Run is what a substitution runs.
+	Run *Node `json:"run,omitempty"`
 }
 
 // PartKind says what a part stands for.
@@ -121,8 +119,6 @@ type Open struct {
 	Prefix string `json:"prefix,omitempty"`
 	// Many tells that it may become no word, or more than one.
 	Many bool `json:"many,omitempty"`
-	// Word tells that it is one plain word, such as the first of Maybe.
-	Word bool `json:"-"`
 	// Maybe are values that it may have, as far as the text tells.
 	Maybe []string `json:"-"`
 }

@@ -59,9 +59,7 @@ func operands(seg *approval.Segment) []argument {
 		list[i].text, list[i].at = text, i+1
 	}
 	for i := range seg.Open {
-		if at := seg.Open[i].At; at > 0 && seg.Open[i].Word {
-			list[at-1].text = seg.Open[i].Maybe[0]
-		} else if at > 0 {
+		if at := seg.Open[i].At; at > 0 {
 			list[at-1] = argument{text: seg.Open[i].Prefix, open: &seg.Open[i], at: at}
 		}
 	}
@@ -94,7 +92,6 @@ type arguments struct {
 	written  []approval.Finding // about files that are written, unless an option of "reads" is there
 	leading  []approval.Finding // about links out of a folder, unless one of "gathers" is there
 	ends     []argument         // operands of which the last one is another thing
-	prints   bool               // it prints one plain word
 	walks    bool               // it goes through its folder
 	stopped  bool               // a -- was read, and no option follows
 	looked   bool               // what it may do hangs on the files that are there
@@ -117,7 +114,7 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 
 func (a *arguments) read(p *profile, args []argument) {
 	defer func() {
-		a.prints, a.walks = p.is["prints"], p.is["walks"] && a.count < 2
+		a.walks = p.is["walks"] && a.count < 2
 		a.finish(p)
 	}()
 	if p.is["old"] {
@@ -144,6 +141,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			a.begin(p)
 		case word.maybeOption():
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
+		case arg == "-" && p.is["dash"] && a.count == 0:
 		case arg == "--" && p.is["nostop"]:
 			a.unknown(p, "the word --")
 		case arg == "--" && p.after != nil:
@@ -430,6 +428,9 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	if end == 0 || end == len(rest) && p.is["single"] {
 		a.unknown(p, "a command without an end")
 		return nil
+	}
+	if slices.ContainsFunc(rest[:end], func(w argument) bool { return w.open != nil && w.open.Many }) {
+		a.find(approval.ReasonRuntimeValue, "where the command of %s %s ends is known only when it runs", p.name, option)
 	}
 	words := slices.DeleteFunc(slices.Clone(rest[:end]), func(w argument) bool { return strings.HasPrefix(w.text, "{") && strings.HasSuffix(w.text, "}") })
 	if strings.Contains(rest[0].text, "{") {

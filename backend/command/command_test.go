@@ -238,12 +238,13 @@ var texts = []struct{ in, want string }{
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
-	// What prints one word, and where the shell is.
-	{`git log $(git merge-base main HEAD)..HEAD`, `git log $(git merge-base main HEAD)..HEAD`},
-	{`git show $(git log -1)`, `git show $(git log -1) git:runtime-value`},
-	{`git show $(git describe; ls)`, `git show $(git describe; ls) git:runtime-value`},
+	// What a command prints, and where the shell is.
+	{`git log main.."$(git describe)"`, `git log main.."$(git describe)"`},
+	{`git log "$(git describe)"..HEAD`, `git log "$(git describe)"..HEAD git:runtime-value`},
+	{`git show $(git describe)`, `git show $(git describe) git:runtime-value`},
+	{`rm "$(git describe)"`, `rm "$(git describe)" rm:runtime-value`},
 	{`git show $(git symbolic-ref -d HEAD)`, `git show $(git symbolic-ref -d HEAD) git:runtime-value git:deletes`},
-	{`git $(git describe)`, `git $(git describe) git:starts-program`},
+	{`git $(git describe)`, `git $(git describe) git:runtime-value git:starts-program`},
 	{`cd sub; cat $PWD/a`, `seq(cd sub, cat /home/ann/p/sub/a)`},
 	// What names nothing.
 	{`grep -n .env main.go`, `grep -n .env main.go`},

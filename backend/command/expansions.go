@@ -1,7 +1,6 @@
 package command
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -55,7 +54,7 @@ func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
 		defer func() { t.feeds-- }()
 		node, ok := t.stmts(part.Stmts, &dir)
 		t.stale = true
-		return approval.Part{Kind: approval.PartOutput, Run: node, Word: ok && t.printsWord(node)}, ok
+		return approval.Part{Kind: approval.PartOutput, Run: node}, ok
 	}
 	return approval.Part{}, false
 }
@@ -67,24 +66,6 @@ func (t *textJob) asksStatus() {
 	if t.stale && t.grammar != bash {
 		t.ask(approval.ReasonUnreadable, "shells do not agree on what $? is here")
 	}
-}
-
-// printsWord reports whether what a substitution runs prints one plain word, or
-// a few: no option, and nothing that leads elsewhere. What it did print is
-// judged before it is used.
-func (t *textJob) printsWord(n *approval.Node) bool {
-	if n.Op != approval.OpRun {
-		return false
-	}
-	seg := &t.plan.Segments[n.Seg]
-	if seg.Builtin != "" {
-		return false
-	}
-	names := []string{path.Base(seg.Program.Path), path.Base(seg.Program.File.Path)}
-	if read := t.profiled(seg, names...); read != nil {
-		return len(read.findings) == 0 && read.prints
-	}
-	return asReader(names[1], seg.Argv).prints
 }
 
 // plainParameter reports whether an expansion is $NAME or ${NAME} and nothing
@@ -116,14 +97,14 @@ const (
 // open says what is known of a word that only the run can tell. have is what
 // is known of the other words that the same braces made.
 func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *approval.Open {
-	o := &approval.Open{Word: true}
+	o := &approval.Open{}
 	literal := true
 	values := []string{""}
 	for i, p := range parts {
 		maybe := []string{p.Text}
 		switch p.Kind {
 		case approval.PartVar, approval.PartOutput:
-			o.Many = o.Many || !p.Quoted && !p.Word
+			o.Many = o.Many || !p.Quoted
 			if maybe = t.values[p.Text]; p.Text == "PWD" && dir != "" {
 				maybe = []string{dir}
 			}
@@ -138,7 +119,6 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 			}
 		}
 		literal = literal && p.Kind == approval.PartText
-		o.Word = o.Word && (p.Kind == approval.PartText || p.Word)
 		if len(values)*len(maybe) > maxMaybe || len(values[0])+len(maybe[0]) > maxValue {
 			t.complex("a word may have too many values, or too long ones")
 			values, maybe = values[:1], []string{""}
@@ -154,7 +134,7 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 	}
 	o.Maybe = values
 	if have != nil {
-		o.Maybe, o.Prefix, o.Many, o.Word = append(o.Maybe, have.Maybe...), "", true, false
+		o.Maybe, o.Prefix, o.Many = append(o.Maybe, have.Maybe...), "", true
 	}
 	return o
 }

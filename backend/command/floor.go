@@ -21,18 +21,18 @@ func (j *job) floor(name string, args []string, dir string) string {
 		}
 	case "dd":
 		for _, arg := range args {
-			if to, ok := strings.CutPrefix(arg, "of="); ok && isDevice(to) {
+			if to, ok := strings.CutPrefix(arg, "of="); ok && isDevice(dir, to) {
 				return "it overwrites the device " + to
 			}
 		}
 	case "cp", "mv", "install":
-		if len(args) > 0 && isDevice(args[len(args)-1]) {
+		if len(args) > 0 && isDevice(dir, args[len(args)-1]) {
 			return "it overwrites the device " + args[len(args)-1]
 		}
 	}
 	if devices[name] || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "mke2fs") {
 		for _, arg := range args {
-			if isDevice(arg) {
+			if isDevice(dir, arg) {
 				return "it overwrites the device " + arg
 			}
 		}
@@ -77,9 +77,9 @@ func (j *job) isRoot(target, dir string) bool {
 	return at == "/" || at == path.Clean(j.Home) || path.Dir(at) == "/" && at != "/tmp"
 }
 
-// isDevice reports whether a path names a device that holds data.
-func isDevice(at string) bool {
-	rest, ok := strings.CutPrefix(path.Clean(at), "/dev/")
+// isDevice reports whether a name in dir is a device that holds data.
+func isDevice(dir, name string) bool {
+	rest, ok := strings.CutPrefix(path.Clean(join(strings.ToLower(dir), strings.ToLower(name))), "/dev/")
 	switch rest {
 	case "null", "zero", "stdout", "stderr", "tty", "full":
 		return false

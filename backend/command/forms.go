@@ -150,5 +150,5 @@ func sent(u use) (files []string, ok bool) {
 		file, _, _ := strings.Cut(value[1:], ";")
 		return strings.Split(file, ","), !strings.Contains(value, `"`)
 	}
-	return nil, !strings.Contains(u.value, "=@") && !strings.Contains(u.value, "=<")
+	return nil, true
 }

@@ -30,13 +30,18 @@ func (j *job) nested(index int) {
 	}
 	if layers(j.plan.Segments, index) >= maxLayers {
 		j.complex("programs start programs more than %d layers deep", maxLayers)
+		j.name(&outer)
 		return
 	}
 	if outer.Kind == approval.KindShell && !j.innerText(index, outer) {
 		j.ask(approval.ReasonUnreadable, "what %s would run cannot be read", outer.Argv[0])
 	}
+	dir := outer.Dir
 	if outer.Kind == approval.KindWrapper {
 		j.split(&outer)
+		if read := j.profiled(&outer, path.Base(outer.Argv[0])); read != nil {
+			dir = read.dir
+		}
 	}
 	if outer.Kind == approval.KindWrapper && splits(outer.Argv) {
 		j.ask(approval.ReasonWrapperUnclear, "%s takes a command apart by itself", outer.Argv[0])
@@ -47,14 +52,14 @@ func (j *job) nested(index int) {
 		if word == "" || strings.HasPrefix(word, "-") || len(j.plan.Segments) > maxSegments {
 			continue
 		}
-		res, why := j.find(word, outer.Dir)
+		res, why := j.find(word, dir)
 		if res == nil || why.Reason == approval.ReasonNotFound {
 			continue
 		}
 		kind := kindOf(path.Base(res.Path), path.Base(res.File.Path))
 		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
 		seg := approval.Segment{
-			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: outer.Dir, Via: index + 1,
+			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Via: index + 1,
 			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
 		if !j.spend(len(seg.Argv)) { // they are looked at again for each word before them
@@ -76,6 +81,7 @@ func (j *job) inner(index int, outer *approval.Segment) {
 	for _, one := range read.commands {
 		if layers(j.plan.Segments, index) >= maxLayers || len(j.plan.Segments) > maxSegments {
 			j.complex("programs start programs more than %d layers deep", maxLayers)
+			j.name(outer)
 			return
 		}
 		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1, Word: one.words[0].at}
@@ -145,9 +151,30 @@ func splits(argv []string) bool {
 	})
 }
 
+// name adds what the words of a program may start as commands that are only
+// named, for the floor and the denylist alone.
+func (j *job) name(outer *approval.Segment) {
+	for i := 1; i < min(len(outer.Argv), maxSkimmed); i++ {
+		words := outer.Argv[i:]
+		if words[0] != "" && words[0][0] != '-' {
+			floor := j.floor(path.Base(words[0]), words[1:], outer.Dir)
+			j.plan.Segments = append(j.plan.Segments, approval.Segment{Start: outer.Start, End: outer.End, Argv: words, Named: true, Floor: floor})
+		}
+	}
+}
+
 // split looks into what a wrapper would take apart by itself, for the floor and
-// the denylist alone.
+// the denylist alone: texts in one word, and values of its options.
 func (j *job) split(outer *approval.Segment) {
+	for i, arg := range outer.Argv[1:] {
+		_, value, given := strings.Cut(arg, "=")
+		switch {
+		case strings.HasPrefix(arg, "-") && given:
+			j.mention(strings.Join(append([]string{value}, outer.Argv[i+2:]...), " "), outer)
+		case strings.ContainsAny(arg, " \t\n;|&"):
+			j.mention(arg, outer)
+		}
+	}
 	for i, arg := range outer.Argv[1:] {
 		_, text, found := strings.Cut(arg, "--split-string=")
 		if short := strings.TrimLeft(arg, "-"); !found && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {

@@ -66,7 +66,7 @@ func (r *profileReader) read(line string) error {
 // traits are the directives that are one word, optionLists those that name
 // options.
 var (
-	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old prints walks rest")
+	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old walks rest dash")
 	optionLists = words("needs alone given dry reads gathers links recursive names")
 )
 

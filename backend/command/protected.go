@@ -54,7 +54,7 @@ var (
 // Anywhere: what direnv, git and agents start when they come into a folder, and
 // the folders in which agents have that.
 var (
-	startHere    = regexp.MustCompile(`/(\.envrc|\.git/hooks|\.claude/settings(\.local)?\.json|\.codex/config\.toml|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
+	startHere    = regexp.MustCompile(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.codex/config\.toml|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
 	agentFolders = regexp.MustCompile(`(?i)^\.(claude|codex|gemini|cursor)$`)
 )
 
@@ -80,7 +80,7 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 		names = append(slices.Clone(names), strings.Join(names, ""), strings.Join(names[1:], ""))
 	}
 	for _, o := range seg.Open {
-		names = append(slices.Clone(names), o.Maybe...)
+		names = append(slices.Concat(names, o.Maybe), o.Prefix)
 	}
 	switch {
 	case read == nil || len(read.findings) > 0:
@@ -192,7 +192,7 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 // folder that holds protected things counts too, because a program can be
 // told to read all of it.
 func (j *job) protectedPath(at string, seg *approval.Segment) string {
-	at = strings.ToLower(at)
+	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
 	home := strings.ToLower(path.Clean(j.Home))
 	reader := onlyReads(seg)
 	for _, ours := range j.Ours {
@@ -233,6 +233,9 @@ func isKey(at, home string) bool {
 	base := path.Base(at)
 	if at == home+"/.ssh/known_hosts" || strings.HasSuffix(at, ".pub") && within(at, home+"/.ssh") {
 		return false
+	}
+	if within(at, "/library/keychains") || within(at, "/system/library/keychains") {
+		return true
 	}
 	for _, folder := range keyFolders {
 		if within(at, home+"/"+strings.ToLower(folder)) {

@@ -14,9 +14,9 @@ var readerProfiles = sync.OnceValue(func() *library { return mustRead("readers.t
 // readerWords is what the options of a program do that otherwise only reads.
 type readerWords struct {
 	findings []approval.Finding
-	// walks tells that it goes through its folder, names that it reads names
-	// from a file, and prints that it prints one plain word.
-	walks, names, prints bool
+	// walks tells that it goes through its folder, and names that it reads
+	// names from a file.
+	walks, names bool
 	// texts is how many of its operands name nothing.
 	texts int
 	// open tells that a word more might be no file to read, but an option that
@@ -56,7 +56,7 @@ func asReader(name string, argv []string) (r readerWords) {
 	case len(p.operands) > 1 && p.operands[0] == effectText && !a.has["given"]:
 		r.texts = 1
 	}
-	r.walks, r.names, r.prints = a.has["recursive"], a.has["names"], p.is["prints"]
+	r.walks, r.names = a.has["recursive"], a.has["names"]
 	return r
 }
 

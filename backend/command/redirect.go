@@ -50,7 +50,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		}
 	}
 	reads := r.Op == syntax.RdrIn || r.Op == syntax.DplIn
-	if known && !reads && isDevice(target) {
+	if known && !reads && isDevice(seg.Dir, target) {
 		seg.Floor = "it overwrites the device " + target
 		return nil, approval.Finding{}
 	}

@@ -71,7 +71,11 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 // otherCase finds a word that leads to a file only because the disk does not
 // tell cases apart: entries mean the name as it is stored.
 func otherCase(res *approval.Resolution) approval.Finding {
-	if res.Link == "" || !strings.EqualFold(res.Link, res.File.Path) {
+	at := res.Link
+	if at == "" {
+		at = path.Clean(res.Path)
+	}
+	if at == res.File.Path || !strings.EqualFold(at, res.File.Path) {
 		return approval.Finding{}
 	}
 	return finding(approval.ReasonUntrustedPath, "%q is stored as %s, in other letters", res.Word, res.File.Path)

@@ -66,7 +66,7 @@ func (t *textJob) skim(file *syntax.File) {
 			if n.Word == nil {
 				break
 			}
-			if to := t.guess(n.Word)[1]; n.Op != syntax.RdrIn && isDevice(to) {
+			if to := t.guess(n.Word)[1]; n.Op != syntax.RdrIn && isDevice(t.plan.Cwd.Path, to) {
 				add(n, []string{t.guess(n.Word)[0]}, "it overwrites the device "+to)
 			}
 		}

@@ -58,7 +58,7 @@ func bare(b *strings.Builder, piece string, first bool) bool {
 			if piece[i] != '\n' {
 				b.WriteByte(piece[i])
 			}
-		case strings.IndexByte("*?[]{}^#~", c) >= 0:
+		case strings.IndexByte("*?[]{}^#~()<>", c) >= 0: // zsh reads patterns and more in them
 			return false
 		default:
 			b.WriteByte(c)

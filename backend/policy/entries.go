@@ -18,7 +18,7 @@ import (
 func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding) {
 	res := s.Program
 	miss := say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path)
-	for _, one := range r.candidates(res, s.Kind == approval.KindReader || s.Profiled) {
+	for _, one := range r.candidates(res, s.Kind, s.Kind == approval.KindReader || s.Profiled) {
 		switch {
 		case !one.narrowed(in, s):
 		case one.ended(in):
@@ -43,7 +43,7 @@ func (one *rule) ended(in Input) bool {
 
 // candidates returns the entries whose pattern means this program. read tells
 // that what it does is known: it only reads, or its arguments were read.
-func (r *Rules) candidates(res *approval.Resolution, read bool) []*rule {
+func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind, read bool) []*rule {
 	found := slices.Clone(r.literal[res.File.Path])
 	if res.Link != "" {
 		for _, one := range r.literal[res.Link] {
@@ -66,7 +66,9 @@ func (r *Rules) candidates(res *approval.Resolution, read bool) []*rule {
 	for _, i := range at.sorted() {
 		found = append(found, r.patterns.rules[i])
 	}
-	found = append(found, r.any...)
+	if !runsAny[kind] {
+		found = append(found, r.any...)
+	}
 	if !res.Bare {
 		return found
 	}
@@ -77,6 +79,9 @@ func (r *Rules) candidates(res *approval.Resolution, read bool) []*rule {
 	}
 	return found
 }
+
+// runsAny are the kinds that a lone * does not stand for.
+var runsAny = map[approval.ProgramKind]bool{approval.KindShell: true, approval.KindInterpreter: true, approval.KindMultiplexer: true}
 
 // bareLiteral returns the entries that are exactly this name.
 func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {

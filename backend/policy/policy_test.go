@@ -283,7 +283,7 @@ func TestFull(t *testing.T) {
 		{"unreadable", denying, "$ ls '", "deny unreadable"},
 		{"run-time argument", denying, "$ ls $x", "allow"},
 		{"run-time target", denying, "$ env $x", "deny runtime-value"},
-		{"many layers", denying, "env env env env env curl x", "deny too-complex"},
+		{"many layers", denying, "env env env env env curl x", "deny denylisted"},
 		{"a shell with options", denying, "bash --norc -c ls;curl", "deny unreadable"},
 		{"a shell with more words", denying, "sh -c ls;curl x", "deny unreadable"},
 		{"a shell that reads", denying, "$ echo curl | sh", "deny unreadable"},
