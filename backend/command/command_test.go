@@ -16,7 +16,7 @@ import (
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
 		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
-		/usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
+		/usr/bin/find /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
 		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
@@ -246,6 +246,9 @@ var texts = []struct{ in, want string }{
 	{`git show $(git symbolic-ref -d HEAD)`, `git show $(git symbolic-ref -d HEAD) git:runtime-value git:deletes`},
 	{`git $(git describe)`, `git $(git describe) git:runtime-value git:starts-program`},
 	{`cd sub; cat $PWD/a`, `seq(cd sub, cat /home/ann/p/sub/a)`},
+	// A command that a run-time word may end.
+	{`find . -exec cat "$USER" ';'`, `find . -exec cat "$USER" ;`},
+	{`find . -exec cat $USER ';'`, `find . -exec cat $USER ; find:runtime-value`},
 	// What names nothing.
 	{`grep -n .env main.go`, `grep -n .env main.go`},
 	{`grep -n foo .env`, `grep -n foo .env grep:protected-state`},
@@ -388,6 +391,10 @@ func TestOtherShells(t *testing.T) {
 		{"sh", `echo -e a`, approval.Ours, false},
 		{"sh", `echo -n a`, approval.Ours, true},
 		{"bash", `echo -e a`, approval.Theirs, false},
+		{"zsh", `ls a(e:id:)`, approval.Ours, false},
+		{"zsh", `ls (a)`, approval.Ours, false},
+		{"zsh", `ls <1-3>`, approval.Ours, false},
+		{"zsh", `A=x(e:id:) ls`, approval.Ours, false},
 		{"sh", `ls &>/dev/null`, approval.Ours, false},
 		{"bash", `ls &>/dev/null`, approval.Theirs, false},
 		{"zsh", `=ls`, approval.Ours, false},
