@@ -210,7 +210,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 			return "a start-up folder"
 		}
 	}
-	if !reader && startHere.MatchString(at+"/") {
+	if may := strings.Contains(at, "/.") || strings.Contains(at, "authorized_keys"); may && !reader && startHere.MatchString(at+"/") {
 		return "a start-up file"
 	}
 	if isKey(at, home) {
@@ -219,7 +219,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	if within(home, at) || at == "/" {
 		return folderWithSecrets
 	}
-	if processView.MatchString(at) {
+	if strings.HasPrefix(at, "/proc/") && processView.MatchString(at) {
 		return "the inside of a running program"
 	}
 	return ""
