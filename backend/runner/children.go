@@ -220,60 +220,93 @@ func (c *children) belonging(u *run) ([]proc.Info, error) {
 	if begun == 0 {
 		return nil, nil
 	}
-	list, err := proc.All()
-	if err != nil {
-		return nil, fmt.Errorf("cannot list processes: %w", err)
+	for try := 1; ; try++ {
+		list, err := proc.All()
+		if err != nil {
+			return nil, fmt.Errorf("cannot list processes: %w", err)
+		}
+		c.settle()
+		if living, whole := c.among(u, list); whole || try == maxLooks {
+			return living, nil
+		}
 	}
-	c.settle()
+}
+
+// maxLooks bounds how often the processes are listed for one answer, where some
+// end all the time.
+const maxLooks = 20
+
+// among returns the living processes of a run in a list. It reports false where
+// one that may have been its program has ended since the list was made: what
+// that one started has another parent by now.
+func (c *children) among(u *run, list []proc.Info) (living []proc.Info, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := map[int]proc.Info{}
-	c.unclaimed = false
+	c.unclaimed, whole = false, true
 	for _, p := range list {
-		if c.belongs(u, p) {
+		switch c.belongs(u, p) {
+		case ended:
+			whole = false
+		case yes:
 			found[p.PID] = p
 			for _, d := range proc.Descendants(p.PID, list) {
 				found[d.PID] = d
 			}
 		}
 	}
-	living := make([]proc.Info, 0, len(found))
 	for _, p := range found {
 		if !p.Zombie {
 			living = append(living, p)
 		}
 	}
-	return living, nil
+	return living, whole
 }
 
-// belongs reports whether a process is a program of this run, or left it.
-func (c *children) belongs(u *run, p proc.Info) bool {
+// membership says whether a process is one of a run.
+type membership int
+
+const (
+	no membership = iota
+	yes
+	ended // since the list was made
+)
+
+func is(a bool) membership {
+	if a {
+		return yes
+	}
+	return no
+}
+
+// belongs tells whether a process is a program of this run, or left it.
+func (c *children) belongs(u *run, p proc.Info) membership {
 	if k := c.kids[p.PID]; k != nil {
-		return k.run == u
+		return is(k.run == u)
 	}
 	if !orphan(p) || p.Zombie || p.Group == c.host {
-		return false
+		return no
 	}
 	// It may be a program of another run that was reaped since the list was
 	// made. None is reaped now: that needs the lock which we hold.
 	if now, err := proc.Stat(p.PID); err != nil || now.Started != p.Started || now.Zombie {
-		return false
+		return ended
 	}
 	// The group tells as well where a platform hides the session.
 	if leader := cmp.Or(c.kids[p.Session], c.kids[p.Group]); leader != nil {
-		return leader.run == u
+		return is(leader.run == u)
 	}
 	if !subreaper && p.Started < u.begun {
-		return false // not worth a look at its environment
+		return no // not worth a look at its environment
 	}
 	if id, ok := proc.Getenv(p.PID, marker); ok {
 		for r := range c.runs {
 			if r.job.ID == id {
-				return r == u
+				return is(r == u)
 			}
 		}
 	}
-	return subreaper && c.claims(u, p)
+	return is(subreaper && c.claims(u, p))
 }
 
 // claims reports whether an orphan without a mark can only have been started
