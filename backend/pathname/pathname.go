@@ -77,10 +77,10 @@ func matches(d Disk, folders []string, part, dir string) []string {
 	if err != nil {
 		return nil
 	}
-	next := []string{}
+	next, dotted := []string{}, strings.HasPrefix(strings.TrimPrefix(part, `\`), ".")
 	for _, folder := range folders {
 		for _, name := range d.List(strings.TrimSuffix(join(dir, folder), "/")) {
-			if (name[0] != '.' || part[0] == '.') && expr.MatchString(name) {
+			if (name[0] != '.' || dotted) && expr.MatchString(name) {
 				next = append(next, folder+name)
 			}
 		}
@@ -94,6 +94,7 @@ func matches(d Disk, folders []string, part, dir string) []string {
 // Portable reports whether a pattern means to other shells what it means to
 // bash: these match . and .. with a dot, and read ^ in brackets as itself.
 func Portable(glob string) bool {
+	glob = strings.ReplaceAll(glob, `\.`, ".")
 	return !strings.Contains(glob, "[^") && !strings.HasPrefix(glob, ".") && !strings.Contains(glob, "/.")
 }
 

@@ -49,6 +49,7 @@ func TestExpand(t *testing.T) {
 		{"[!a]", "A|[|b"},
 		{"[a-c]b", "ab"},
 		{".*", ".hidden"},
+		{`\.*`, ".hidden"},
 		{"*/a", "sub/a"},
 		{"*/", "sub/"},
 		{"sub/*", "sub/a|sub/deep"},

@@ -93,7 +93,7 @@ type printed struct {
 
 // speaker is what a shell, or a program that was started by its path, puts
 // before what it complains about.
-var speaker = regexp.MustCompile(`(?m)^(?:\S+: (?:eval: )?(?:line )?\d+: (?:eval: )?|/usr/bin/(\w+: ))`)
+var speaker = regexp.MustCompile(`(?m)\S+: (?:eval: )?line \d+: (?:eval: )?|^(?:\S+: \d+: (?:eval: )?|/usr/bin/(\w+: ))`)
 
 func said(text string) string { return speaker.ReplaceAllString(text, "$1") }
 
