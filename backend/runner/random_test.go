@@ -114,7 +114,11 @@ func inShell(t *testing.T, shell, dir string, texts []string) []printed {
 	}
 	var script strings.Builder
 	for _, text := range texts {
-		fmt.Fprintf(&script, "( eval '%s' ); printf '\\001%%d\\001' $?; printf '\\001' >&2\n", strings.ReplaceAll(text, "'", `'\''`))
+		run := "( eval '%s' )"
+		if strings.HasPrefix(text, "set -u") || strings.HasPrefix(text, "set -eu") { // a variable that is not set ends a subshell with another status
+			run = shell + " -c '%s'"
+		}
+		fmt.Fprintf(&script, run+"; printf '\\001%%d\\001' $?; printf '\\001' >&2\n", strings.ReplaceAll(text, "'", `'\''`))
 	}
 	file := fmt.Sprintf("../../texts%d", scripts.Add(1)) // a name that no text prints
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(script.String()), 0o600); err != nil {
@@ -159,6 +163,7 @@ type writer struct {
 	*rand.Rand
 	loops int  // how many were begun, so that each counts with a variable of its own
 	fewer bool // no programs: they take the time
+	unset bool // a variable that is not set ends the text
 	posix bool // only what dash and bash agree on, also in the status of an error
 }
 
@@ -172,7 +177,8 @@ func (w *writer) text() string {
 	case w.posix:
 		options = "set -e\n"
 	default:
-		options = w.of("set -e", "set -e", "set -o pipefail", "set -eo pipefail") + w.of("; ", "\n")
+		options = w.of("set -e", "set -e", "set -u", "set -eu", "set -o pipefail", "set -euo pipefail") + w.of("; ", "\n")
+		w.unset = strings.Contains(options, "u")
 	}
 	return options + w.list(3, 3)
 }
@@ -202,6 +208,9 @@ func (w *writer) statement(deep int) string {
 		// ended by a closed pipe.
 		return w.stage(deep-1) + " | " + w.of("cat", "wc -l", "{ cat; "+inner()+"; }", "(cat; "+inner()+")", "cat | cat")
 	case 3:
+		if w.unset { // bash turns the status of a subshell that such a command ended
+			return "! (" + w.simple(deep) + ")"
+		}
 		return "! " + w.simple(deep)
 	case 4:
 		return "{ " + inner() + "; }" + w.around()
@@ -280,8 +289,12 @@ func (w *writer) around() string {
 	return w.of("", "", "", "", "", "", " >/dev/null", " 2>/dev/null", " >&2", " 2>&1", " </dev/null", " 2>&1 >/dev/null", " >/dev/null 2>&1")
 }
 
-// document is a line of a here-document.
+// document is a line of a here-document. Where a variable is not set, bash goes
+// on after a program's document, and we stop.
 func (w *writer) document() string {
+	if w.unset {
+		return w.of("plain", `a\$b \\`, "* {a,b} ~", "a\tb", `\x`)
+	}
 	return w.of("plain", "it's $x", `a\$b "$y" \\`, "$HOME*", "* {a,b} ~", "$(echo in)", "a\tb", `\x`)
 }
 
