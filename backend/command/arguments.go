@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,9 +10,13 @@ import (
 	"github.com/countersign-app/countersign/backend/envnames"
 )
 
-// profiled judges the arguments of a program that has a profile. It returns
-// nil where there is none.
-func (j *job) profiled(seg *approval.Segment, names ...string) *arguments {
+// profiled judges the arguments of a program that has a profile, under the name
+// that it was called by and that of its file. It returns nil where there is none.
+func (j *job) profiled(seg *approval.Segment) *arguments {
+	names := []string{path.Base(seg.Argv[0])}
+	if res := seg.Program; res != nil {
+		names = []string{path.Base(res.Path), path.Base(res.File.Path)}
+	}
 	if len(names) == 2 && proxies[names[1]] {
 		names = names[:1]
 	}
@@ -125,9 +130,7 @@ func (a *arguments) read(p *profile, args []argument) {
 	}
 	for len(args) > 0 {
 		if p.is["rest"] {
-			for _, word := range args {
-				a.values = append(a.values, word.text)
-			}
+			a.handed(p, args)
 			return
 		}
 		word := args[0]
@@ -393,13 +396,18 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))
 	if e == effectScript || e == effectGoFile && !files { // what follows is for the script
 		a.effect(p, e, "it", word)
-		for _, w := range rest {
-			a.effect(p, effectNone, "it", w)
-		}
+		a.handed(p, rest)
 		return true
 	}
 	a.effect(p, e, "it", word)
 	return false
+}
+
+// handed reads words that are for a program of the project.
+func (a *arguments) handed(p *profile, words []argument) {
+	for _, word := range words {
+		a.effect(p, effectNone, "it", word)
+	}
 }
 
 // assigned reads NAME=VALUE before a command (environment.md).

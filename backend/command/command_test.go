@@ -16,7 +16,7 @@ import (
 func machine() *command.Analyzer {
 	world := approvaltest.NewWorld(`
 		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
-		/usr/bin/find /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
+		/usr/bin/find /usr/bin/curl /usr/bin/make /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
 		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
 		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
@@ -249,6 +249,14 @@ var texts = []struct{ in, want string }{
 	// A command that a run-time word may end.
 	{`find . -exec cat "$USER" ';'`, `find . -exec cat "$USER" ;`},
 	{`find . -exec cat $USER ';'`, `find . -exec cat $USER ; find:runtime-value`},
+	// Words of which the beginning says enough, and others.
+	{`curl "http://localhost:$USER/x"`, `curl "http://localhost:$USER/x"`},
+	{`curl -H "X-Id: $USER" http://x`, `curl -H "X-Id: $USER" http://x`},
+	{`curl "f$USER"`, `curl "f$USER" curl:runtime-value`},
+	{`curl -d "@a$USER" http://x`, `curl -d "@a$USER" http://x curl:runtime-value`},
+	{`curl -d "$USER" http://x`, `curl -d "$USER" http://x curl:runtime-value`},
+	{`make TAG=latest`, `make TAG=latest`},
+	{`make RUN=rm`, `make RUN=rm make:starts-program`},
 	// What names nothing.
 	{`grep -n .env main.go`, `grep -n .env main.go`},
 	{`grep -n foo .env`, `grep -n foo .env grep:protected-state`},
@@ -576,7 +584,6 @@ func TestKindsAndEffects(t *testing.T) {
 // What is somebody's job passes, and is told.
 func TestEffectsAreTold(t *testing.T) {
 	a := machine()
-	a.World.(folders).World.Files["/usr/bin/make"] = approvaltest.File{Mode: 0o755}
 	for _, test := range []struct{ text, want string }{
 		{`rm a`, "deletes"},
 		{`git push`, "network project"},

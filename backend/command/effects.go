@@ -24,13 +24,13 @@ func (j *job) effects(seg *approval.Segment) {
 			}
 		}
 	}
-	args := j.profiled(seg, path.Base(seg.Program.Path), name)
+	args, reader := j.profiled(seg), readerWords{}
 	if args != nil {
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects = true, args.looked, args.program, args.effects
 		seg.Findings = append(seg.Findings, args.findings...)
-	}
-	if args == nil {
-		seg.Findings = append(seg.Findings, asReader(name, seg.Argv).findings...)
+	} else {
+		reader = asReader(name, seg.Argv)
+		seg.Findings = append(seg.Findings, reader.findings...)
 	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
@@ -38,10 +38,10 @@ func (j *job) effects(seg *approval.Segment) {
 	if steersScreen[strings.ToLower(name)] {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
 	}
-	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg, args) {
+	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg, args, reader) {
 		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
 	}
-	if which := j.protectedArgument(seg, args); which != "" {
+	if which := j.protectedArgument(seg, args, reader); which != "" {
 		seg.Ours = which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
 	}

@@ -137,7 +137,7 @@ func matches(patterns []string, value string) bool {
 func sent(u use) (files []string, ok bool) {
 	name, value, assigned := strings.Cut(u.value, "=")
 	switch {
-	case strings.Contains(u.value, "%output"):
+	case strings.Contains(u.value, "%output"), (u.option == "-F" || u.option == "--form") && strings.Contains(strings.ToLower(u.value), "headers="):
 		return nil, false
 	case (u.option == "-b" || u.option == "--cookie") && !assigned:
 		return []string{u.value}, true

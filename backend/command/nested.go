@@ -39,7 +39,7 @@ func (j *job) nested(index int) {
 	dir := outer.Dir
 	if outer.Kind == approval.KindWrapper {
 		j.split(&outer)
-		if read := j.profiled(&outer, path.Base(outer.Argv[0])); read != nil {
+		if read := j.profiled(&outer); read != nil {
 			dir = read.dir
 		}
 	}
@@ -77,7 +77,7 @@ func (j *job) nested(index int) {
 
 // inner adds the commands that a program starts by its profile.
 func (j *job) inner(index int, outer *approval.Segment) {
-	read := j.profiled(outer, path.Base(outer.Program.Path), path.Base(outer.Program.File.Path))
+	read := j.profiled(outer)
 	for _, one := range read.commands {
 		if layers(j.plan.Segments, index) >= maxLayers || len(j.plan.Segments) > maxSegments {
 			j.complex("programs start programs more than %d layers deep", maxLayers)

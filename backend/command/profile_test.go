@@ -27,7 +27,7 @@ func examined(argv []string) approval.Segment {
 	j := &job{Analyzer: a, effort: newEffort()}
 	j.plan.Cwd.Path = "/home/ann/p"
 	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
-	if args := j.profiled(&seg, argv[0]); args != nil {
+	if args := j.profiled(&seg); args != nil {
 		seg.Profiled, seg.Findings = true, args.findings
 	}
 	return seg
@@ -156,7 +156,7 @@ func TestRepositories(t *testing.T) {
 		j := &job{Analyzer: a, effort: newEffort()}
 		j.plan.Cwd.Path = tt.dir
 		seg := approval.Segment{Argv: strings.Fields(tt.text), Dir: tt.dir}
-		if args := j.profiled(&seg, seg.Argv[0]); len(args.findings) == 0 != tt.passes {
+		if args := j.profiled(&seg); len(args.findings) == 0 != tt.passes {
 			t.Errorf("%s: %+v", tt.text, args.findings)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 var listers = words("ls stat which type du tree basename dirname realpath readlink echo printf test [ pwd df find gfind fd fdfind")
 
 // lists reports whether a segment only tells that files are there.
-func lists(seg *approval.Segment, read *arguments) bool {
+func lists(seg *approval.Segment, read *arguments, reader readerWords) bool {
 	name := seg.Builtin
 	if seg.Program != nil {
 		name = path.Base(seg.Program.File.Path)
@@ -24,7 +24,7 @@ func lists(seg *approval.Segment, read *arguments) bool {
 	if name == "git" && len(seg.Argv) > 1 {
 		return harmless && gitLists[seg.Argv[1]]
 	}
-	return harmless && listers[name] && !asReader(name, seg.Argv).names
+	return harmless && listers[name] && !reader.names
 }
 
 // onlyReads reports whether a segment reads the files that it names and writes
@@ -68,10 +68,10 @@ const (
 // protectedArgument returns what protected thing the arguments name, in words,
 // or "". It looks at the words as they stand, behind an "=", and at the real
 // files they lead to. What lists files may name them all, unless another
-// program is given what it prints. read are the words as its profile took them apart, if it
-// has one.
-func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
-	lists := lists(seg, read)
+// program is given what it prints. read are the words as its profile took them
+// apart, if it has one; reader is what else is known of its options.
+func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader readerWords) string {
+	lists := lists(seg, read, reader)
 	if lists && (j.feeds == 0 || seg.Argv[0] == "test" || seg.Argv[0] == "[") {
 		return ""
 	}
@@ -91,18 +91,14 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments) string {
 			return "files with secrets"
 		}
 	}
-	walks := read != nil && read.walks
-	if read == nil && seg.Program != nil {
-		reader := asReader(path.Base(seg.Program.File.Path), seg.Argv)
-		walks = reader.walks
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-			if reader.texts == 0 || strings.HasPrefix(name, "-") {
-				return false
-			}
-			reader.texts--
-			return true
-		})
-	}
+	walks, texts := reader.walks || read != nil && read.walks, reader.texts
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if texts == 0 || strings.HasPrefix(name, "-") {
+			return false
+		}
+		texts--
+		return true
+	})
 	if walks {
 		names = append(slices.Clone(names), ".")
 	}

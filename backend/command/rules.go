@@ -105,14 +105,15 @@ func init() { // the notes of some look at others
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
 			return plainName(cmakeType.ReplaceAllString(name, ""), "") && (!set || switchValue.MatchString(to))
 		}},
-		"setting": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
+		"setting": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			name, to, set := strings.Cut(u.value, "=")
 			if !set || switchValue.MatchString(to) {
 				return plainName(name, "")
 			}
-			// What has the name of a program may be one.
+			// What has the name of a program may be one, and so may its value.
 			tool := strings.ToLower(name)
-			harmless := profiles().programs[tool] == nil && (kindOf(tool) == approval.KindOther || kindOf(tool) == approval.KindReader)
+			program, _ := a.search(to)
+			harmless := program == nil && profiles().programs[tool] == nil && (kindOf(tool) == approval.KindOther || kindOf(tool) == approval.KindReader)
 			return isName(name) && harmless && envnames.Requested(name) >= envnames.Other && strings.Trim(to, wordLetters+".") == ""
 		}},
 		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
@@ -286,9 +287,17 @@ func inFile(read func(string) string) rule {
 	}}
 }
 
-// late are effects of which the beginning of a word says enough: what it became
+// late tell of which words of an effect the beginning says enough: it is an
+// address of the web, a text that names no file, or a path. What the word became
 // is judged again before the start.
-var late = map[effect]bool{"url": true, "body": true, "local": true}
+var late = map[effect]func(u use) bool{
+	"url": func(u use) bool { return strings.Contains(u.value, "://") },
+	"body": func(u use) bool {
+		files, ok := sent(u)
+		return ok && len(files) == 0
+	},
+	"local": func(u use) bool { return strings.Contains(u.value, "/") },
+}
 
 // effect turns what an option or an operand does into a reason to ask.
 func (a *arguments) effect(p *profile, e effect, option string, word argument) {
@@ -303,7 +312,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	switch {
 	case word.open != nil && e == effectText:
 		return
-	case word.open != nil && word.open.Prefix != "" && !word.open.Many && late[e]:
+	case word.open != nil && word.open.Prefix != "" && !word.open.Many && late[e] != nil && late[e](use{p, option, "", word.open.Prefix}):
 		a.values = append(a.values, word.open.Maybe...)
 		value = word.open.Prefix + "1"
 	case word.open != nil:

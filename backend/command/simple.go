@@ -230,7 +230,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 	if name != "echo" && name != "printf" {
 		return
 	}
-	if which := t.protectedArgument(seg, nil); which != "" {
+	if which := t.protectedArgument(seg, nil, readerWords{}); which != "" {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s names %s", name, which))
 	}
 }
