@@ -203,37 +203,35 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 // overtaken asks where one stage of a pipeline reads its program from a file
 // while another one may write it: all stages run at once.
 func (t *textJob) overtaken() {
-	for i := range t.plan.Segments {
-		seg := &t.plan.Segments[i]
-		if !seg.FromFile {
-			continue
+	segments := t.plan.Segments
+	if !slices.ContainsFunc(segments, func(s approval.Segment) bool { return s.FromFile }) {
+		return
+	}
+	for _, stages := range t.pipes {
+		stage := make([]int, len(segments)) // of each segment; 0 for one that is in none
+		writers := map[int]string{}         // by stage
+		for i, seg := range segments {
+			if seg.Via > 0 { // it is where what starts it is
+				stage[i] = stage[seg.Via-1]
+			} else if i < stages[len(stages)-1] {
+				stage[i], _ = slices.BinarySearch(stages, i+1)
+			}
+			if seg.Program != nil && seg.Kind != approval.KindReader && (seg.Looked || !seg.Profiled) {
+				writers[stage[i]] = seg.Argv[0]
+			}
 		}
-		for k := range t.plan.Segments {
-			other := &t.plan.Segments[k]
-			if other.Program != nil && other.Kind != approval.KindReader && (other.Looked || !other.Profiled) && t.atOnce(t.root(i), t.root(k)) {
-				seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s may write the file with its program as it runs", other.Argv[0]))
-				break
+		for i := range segments {
+			if !segments[i].FromFile || stage[i] == 0 {
+				continue
+			}
+			for at := 1; at < len(stages); at++ {
+				if writer := writers[at]; writer != "" && at != stage[i] {
+					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may write the file with its program as it runs", writer))
+					break
+				}
 			}
 		}
 	}
-}
-
-// root returns the segment of the text that a segment is part of.
-func (t *textJob) root(i int) int {
-	for t.plan.Segments[i].Via > 0 {
-		i = t.plan.Segments[i].Via - 1
-	}
-	return i
-}
-
-// atOnce reports whether two segments are in different stages of a pipeline.
-func (t *textJob) atOnce(x, y int) bool {
-	return slices.ContainsFunc(t.pipes, func(stages []int) bool {
-		last := len(stages) - 1
-		within := func(i int) bool { return stages[0] <= i && i < stages[last] }
-		stage := func(i int) int { n, _ := slices.BinarySearch(stages, i+1); return n }
-		return within(x) && within(y) && stage(x) != stage(y)
-	})
 }
 
 // startsStage reports whether bash reads the beginning of a later stage as we

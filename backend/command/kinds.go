@@ -78,7 +78,3 @@ func kindOf(names ...string) approval.ProgramKind {
 	}
 	return approval.KindOther
 }
-
-// Multiplexer reports whether a program of this name is many in one file, as
-// busybox is.
-func Multiplexer(name string) bool { return kindOf(name) == approval.KindMultiplexer }

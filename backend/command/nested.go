@@ -30,7 +30,7 @@ func (j *job) nested(index int) {
 	}
 	if layers(j.plan.Segments, index) >= maxLayers {
 		j.complex("programs start programs more than %d layers deep", maxLayers)
-		j.name(&outer)
+		j.nameAll(&outer)
 		return
 	}
 	if outer.Kind == approval.KindShell && !j.innerText(index, outer) {
@@ -81,7 +81,7 @@ func (j *job) inner(index int, outer *approval.Segment) {
 	for _, one := range read.commands {
 		if layers(j.plan.Segments, index) >= maxLayers || len(j.plan.Segments) > maxSegments {
 			j.complex("programs start programs more than %d layers deep", maxLayers)
-			j.name(outer)
+			j.nameAll(outer)
 			return
 		}
 		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1, Word: one.words[0].at}
@@ -151,9 +151,9 @@ func splits(argv []string) bool {
 	})
 }
 
-// name adds what the words of a program may start as commands that are only
+// nameAll adds what the words of a program may start as commands that are only
 // named, for the floor and the denylist alone.
-func (j *job) name(outer *approval.Segment) {
+func (j *job) nameAll(outer *approval.Segment) {
 	for i := 1; i < min(len(outer.Argv), maxSkimmed); i++ {
 		words := outer.Argv[i:]
 		if words[0] != "" && words[0][0] != '-' {

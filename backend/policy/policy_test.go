@@ -20,14 +20,13 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 var world = approvaltest.NewWorld(`
 	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git
 	/usr/bin/env /usr/bin/xargs /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
-	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env /usr/bin/busybox
+	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
 	/state/operator.key
 	/bin -> usr/bin
 	/usr/bin/awk -> mawk
 	/opt/homebrew/bin/rg -> ../Cellar/rg/14/bin/rg
 	/home/ann/.local/bin/mylink -> /opt/a/tool
-	/home/ann/.local/bin/list -> /usr/bin/rm
-	/home/ann/.local/bin/cut -> /usr/bin/busybox`)
+	/home/ann/.local/bin/list -> /usr/bin/rm`)
 
 func analyzer() *command.Analyzer {
 	a := &command.Analyzer{World: world, Home: "/home/ann", Ours: []string{"/state"}}
@@ -246,8 +245,9 @@ func TestDenylist(t *testing.T) {
 		{"/usr/bin/true", "$ true", "deny denylisted"},
 		{"/bin/pwd", "$ ls; pwd", "deny denylisted"},
 		{"curl", "$ ls" + long + "; curl x", "deny denylisted"},
-		{"/home/ann/.local/bin/list", "/usr/bin/rm x", "deny denylisted"},
-		{"/home/ann/.local/bin/cut", "/bin/busybox ls", "ask wrapper-unclear"},
+		{"/usr/bin/awk", "/usr/bin/mawk x", "deny denylisted"},
+		{"/home/ann/.local/bin/list", "list x", "deny denylisted"},
+		{"/home/ann/.local/bin/list", "/usr/bin/rm x", "ask allowlist-miss"},
 	}
 	for _, test := range tests {
 		p := onMiss("/usr/bin/ls", "/usr/bin/tool")

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/glob"
 )
 
@@ -90,9 +89,10 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 		if followed != d.Pattern {
 			r.deny(d, followed, home)
 		}
-		// Nor is the program to run that a link leads to, if it is only that one.
+		// Nor is the program to run that a link leads to, as awk to mawk. One of
+		// another name does other things under its own: reboot is systemctl.
 		to := real(followed)
-		if to != "" && to != followed && !strings.ContainsAny(to, `*?\`) && !command.Multiplexer(path.Base(to)) {
+		if to != "" && to != followed && strings.Contains(path.Base(to), path.Base(followed)) && !strings.ContainsAny(to, `*?\`) {
 			r.deny(d, to, home)
 		}
 	}
