@@ -77,8 +77,8 @@ func (c policyDiff) Run(p *program) error {
 }
 
 // policyIn returns what a policy file says for an agent, and whether it names
-// it. It reads a copy: a
-// store writes beside its file, and this one is somebody else's.
+// it. It reads a copy: a store writes beside its file, and this one is somebody
+// else's.
 func policyIn(file, agent, home string) (held approval.Policy, named bool, err error) {
 	text, err := readPlain(file, store.MaxSize)
 	if err != nil {
