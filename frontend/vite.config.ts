@@ -19,5 +19,6 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 2000, // it is read from memory, and the gallery holds all fixtures
   },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : undefined,
-  test: { environment: 'jsdom', include: ['src/**/*.test.ts'] },
+  // A busy machine fails no test: the limit is for what hangs.
+  test: { environment: 'jsdom', include: ['src/**/*.test.ts'], testTimeout: 120_000 },
 }))

@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"slices"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 )
@@ -16,6 +18,9 @@ type Entry struct {
 	// Ends is unix milliseconds, 0 for never; UsesLeft is -1 for any number.
 	Ends     int64 `json:"ends,omitempty"`
 	UsesLeft int   `json:"usesLeft"`
+	// Accepts are the changed files that an entry, which is there already, is to
+	// hold for from now on; nil for an entry that would be new.
+	Accepts []string `json:"accepts,omitempty"`
 }
 
 func newEntry(e approval.Entry, in Person) Entry {
@@ -33,7 +38,13 @@ func newEntry(e approval.Entry, in Person) Entry {
 func entries(list []approval.Entry, in Person) []Entry {
 	shown := []Entry{}
 	for _, e := range list {
-		shown = append(shown, newEntry(e, in))
+		one := newEntry(e, in)
+		if e.ID != "" {
+			for _, id := range slices.Concat(e.Identity, e.Interpreters) {
+				one.Accepts = append(one.Accepts, in.short(id.Path))
+			}
+		}
+		shown = append(shown, one)
 	}
 	return shown
 }

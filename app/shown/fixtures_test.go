@@ -71,6 +71,7 @@ func TestFixtures(t *testing.T) {
 		home+"/Library/Mobile Documents/com~apple~CloudDocs/Work/Clients/Northern Lights Collective/2026/Deliverables/atlas-monorepo/packages/ingest-pipeline/scripts/generated/verify_checksums.sh", "--manifest", "./manifest.json"))
 	panel("panel-wrapper", w.ask("claude-code", "main", "sh", "-c", "nice -n 5 lint src && env NODE_ENV=test deploy"))
 	panel("panel-ask-always", w.ask("careful", "main", "deploy", "--dry-run"))
+	panel("panel-changed", w.ask("updated", "main", "deploy", "--dry-run"))
 	panel("panel-nameless", w.ask("", "", "gh", "pr", "list"))
 	many := w.ask("claude-code", "main", "gh", "run", "watch", "<b>not bold</b>")
 	many.Count = 3
@@ -150,7 +151,6 @@ func longText(size int) string {
 type world struct {
 	analyzer *command.Analyzer
 	env      environ.Base
-	rules    map[string]approval.Policy
 	n        int
 }
 
@@ -183,9 +183,13 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 	if r.AgentID == "careful" {
 		ask = approval.AskAlways
 	}
+	entries := []approval.Entry{{Pattern: "/opt/tools/bin/lint", ID: "1"}}
+	if r.AgentID == "updated" {
+		entries = append(entries, approval.Entry{Pattern: "/opt/tools/bin/*", ID: "2", Identity: []approval.Identity{{Path: "/opt/tools/bin/deploy", SHA256: strings.Repeat("0", 64)}}})
+	}
 	rules := policy.Prepare(approval.Policy{
 		AgentID: r.AgentID, Security: approval.SecurityList, Ask: ask,
-		Allowlist: []approval.Entry{{Pattern: "/opt/tools/bin/lint", ID: "1"}}, SafeBins: []string{"tail", "head"},
+		Allowlist: entries, SafeBins: []string{"tail", "head"},
 		Denylist: []approval.DenyRule{{Pattern: "sudo"}},
 	}, home, func(s string) string { return s })
 	env := environ.Check(r.Env)

@@ -362,7 +362,7 @@ func literal(word string) bool {
 // risky tells the questions that no single key answers with a yes.
 func (q Question) risky() bool {
 	switch q.Reason {
-	case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonEnvAsks:
+	case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonEnvAsks, approval.ReasonBinaryChanged:
 		return true
 	}
 	return q.Command.Hidden ||

@@ -29,17 +29,20 @@ type Policy struct {
 // Entry is one remembered permission: a pattern, and what narrows it. The
 // JSON names are those of exec-approvals.json (product.md).
 type Entry struct {
-	ID               string     `json:"id,omitempty"`
-	Pattern          string     `json:"pattern"`
-	Source           string     `json:"source,omitempty"`
-	ArgPattern       string     `json:"argPattern,omitempty"`
-	Args             []string   `json:"args,omitempty"`
-	ArgsExact        bool       `json:"argsExact,omitempty"`
-	Cwd              string     `json:"cwd,omitempty"`
-	ExpiresAt        int64      `json:"expiresAt,omitempty"` // unix milliseconds
-	UsesLeft         *int       `json:"usesLeft,omitempty"`
-	SessionKey       string     `json:"sessionKey,omitempty"`
-	Identity         []Identity `json:"identity,omitempty"`
+	ID         string     `json:"id,omitempty"`
+	Pattern    string     `json:"pattern"`
+	Source     string     `json:"source,omitempty"`
+	ArgPattern string     `json:"argPattern,omitempty"`
+	Args       []string   `json:"args,omitempty"`
+	ArgsExact  bool       `json:"argsExact,omitempty"`
+	Cwd        string     `json:"cwd,omitempty"`
+	ExpiresAt  int64      `json:"expiresAt,omitempty"` // unix milliseconds
+	UsesLeft   *int       `json:"usesLeft,omitempty"`
+	SessionKey string     `json:"sessionKey,omitempty"`
+	Identity   []Identity `json:"identity,omitempty"`
+	// Interpreters are what was seen to interpret the scripts among them. An
+	// entry covers none of these.
+	Interpreters     []Identity `json:"interpreters,omitempty"`
 	RequireIdentity  string     `json:"requireIdentity,omitempty"` // "sha256" or "signer"
 	Disabled         bool       `json:"disabled,omitempty"`
 	Note             string     `json:"note,omitempty"`
@@ -114,8 +117,20 @@ type SegmentJudgement struct {
 	Finding
 	// Entry is the pattern of the entry or rule, or the safe bin, that decided.
 	Entry string `json:"entry,omitempty"`
-	// EntryID is the id of the allowlist entry that let it pass, if it has
-	// one, and Counted tells that the entry allows a number of uses only.
+	// EntryID is the id of the allowlist entry that let it pass, or that would
+	// if its files were those that were recorded. Counted tells that the entry
+	// allows a number of uses only.
 	EntryID string `json:"-"`
 	Counted bool   `json:"-"`
+	// Learn are the files of which the entry holds no record, or another one.
+	Learn []Seen `json:"-"`
+}
+
+// Seen is a file that runs under an entry and is to be recorded there.
+type Seen struct {
+	File File
+	// Was is the SHA-256 that the entry holds for its path, "" for none.
+	Was string
+	// Interprets tells that it interprets the program and is not covered itself.
+	Interprets bool
 }

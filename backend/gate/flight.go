@@ -78,7 +78,7 @@ func (f *flight) evaluate(nobody bool) {
 	f.judgement = rules.Evaluate(policy.Input{
 		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
 		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
-		Now: f.Now(), Hash: f.Hashes.Of, Paid: f.paid, Nobody: nobody,
+		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged, Paid: f.paid, Nobody: nobody,
 	})
 }
 
@@ -129,6 +129,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	ends := f.questionEnds()
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
+	f.offer()
 	shown, judged := f.plan, f.judgement
 	prompt := f.prompt(ends)
 	answer, err := f.Pending.Ask(ctx, prompt, f.key(), ends)
@@ -145,7 +146,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		return f.refusedBy(answer)
 	}
 	f.byPerson = answer.By != byPolicy
-	always := f.judgement.Writes
+	always := judged.Writes
 	f.judge(false)
 	if d := f.stillTheSame(shown, judged); d != nil {
 		return d
@@ -188,8 +189,11 @@ func (f *flight) remember(entries []approval.Entry) *approval.Denial {
 	}
 	_, err := f.Store.Update("", func(doc *store.Document) error {
 		for _, e := range entries {
+			if e.ID != "" { // it is there, and accepts new versions of files
+				doc.Identify(e)
+				continue
+			}
 			e.AddedAt, e.AddedBy = f.Now().UnixMilli(), f.answer.By
-			f.recordHash(&e)
 			doc.Add(f.req.AgentID, e)
 		}
 		return nil
@@ -202,25 +206,8 @@ func (f *flight) remember(entries []approval.Entry) *approval.Denial {
 	return nil
 }
 
-// recordHash completes the identity of an entry with the hash of the file.
-func (f *flight) recordHash(e *approval.Entry) {
-	for i, id := range e.Identity {
-		for _, s := range f.plan.Segments {
-			if s.Program == nil || s.Program.File.Path != id.Path {
-				continue
-			}
-			if command.Kept(s.Program.File) {
-				continue
-			}
-			if sum, err := f.Hashes.Of(s.Program.File); err == nil {
-				e.Identity = slices.Clone(e.Identity)
-				e.Identity[i].SHA256 = sum
-			}
-		}
-	}
-}
-
-// grants makes durable what letting this run costs: the uses of leases.
+// grants makes durable what letting this run costs, the uses of leases, and
+// what it teaches: which files run under the entries.
 func (f *flight) grants() *approval.Denial {
 	if f.byPerson {
 		return nil
@@ -234,7 +221,7 @@ func (f *flight) grants() *approval.Denial {
 		}
 		f.paid = append(f.paid, s.EntryID)
 	}
-	return nil
+	return f.learn()
 }
 
 // sameReasons reports whether the second judgement found nothing to ask about

@@ -61,6 +61,7 @@ type Config struct {
 	History *history.DB
 	Pending *pending.Book
 	Hashes  *command.Hashes
+	Signers *command.Signers
 	Asker   Asker
 	Runner  Runner
 	Events  Events
@@ -182,7 +183,7 @@ func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Requ
 	plan, env := analyze(m, &req), environ.Check(req.Env)
 	return policy.Prepare(p, g.Home, realPath).Evaluate(policy.Input{
 		Plan: &plan, Who: req.Who, SessionKey: req.SessionKey, Claim: req.Claim,
-		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other, Now: g.Now(), Hash: g.Hashes.Of,
+		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,
 	}), nil
 }
 

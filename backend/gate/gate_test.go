@@ -86,7 +86,7 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	var ids atomic.Int64
 	b.Gate = gate.New(gate.Config{
 		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
-		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{},
+		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{}, Signers: &command.Signers{},
 		Asker: b, Runner: run, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { return fmt.Sprintf("test-%d", ids.Add(1)) },
 	})
@@ -129,6 +129,17 @@ func (b *bench) request(words ...string) approval.Request {
 // person answers every question from now on, after doing something else.
 func (b *bench) person(say approval.Answer, before func()) {
 	b.t.Helper()
+	b.personWho(func() approval.Answer {
+		if before != nil {
+			before()
+		}
+		return say
+	})
+}
+
+// personWho answers every question from now on with what say returns then.
+func (b *bench) personWho(say func() approval.Answer) {
+	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	b.t.Cleanup(func() { cancel(); <-done })
@@ -143,10 +154,7 @@ func (b *bench) person(say approval.Answer, before func()) {
 					continue
 				}
 				b.asked.Add(1)
-				if before != nil {
-					before()
-				}
-				if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, say); err != nil && !errors.Is(err, pending.ErrUnknown) {
+				if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, say()); err != nil && !errors.Is(err, pending.ErrUnknown) {
 					b.t.Errorf("answer: %v", err)
 				}
 			}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
@@ -14,7 +15,7 @@ func (g *Gate) Recheck() { g.Pending.Recheck(g.coveredNow) }
 func (g *Gate) coveredNow(p approval.Prompt) (approval.Answer, bool) {
 	rules, _ := g.rulesFor(p.AgentID)
 	in := policy.Input{
-		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of,
+		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,
 	}
 	for _, change := range p.Env {
 		if change.Asks {

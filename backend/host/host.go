@@ -151,7 +151,7 @@ func (h *Host) open() (err error) {
 	h.pending = pending.New()
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
-		Hashes: &command.Hashes{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
+		Hashes: &command.Hashes{}, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
 		NewID: h.newID, Now: time.Now, Log: h.log,
 	})
 	return nil

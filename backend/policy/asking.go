@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 )
 
 // asking turns the verdict of the segments into that of the request: ask=off
@@ -68,17 +69,22 @@ func holdsProtected(j approval.Judgement) bool {
 }
 
 // writes returns the entries that allow-always would write: for each segment
-// that asked, the program it names. If one segment asks for another reason
-// than a missing entry, no entry could have let the request pass, and nothing
-// is offered.
+// that asked, the program it names, or the entry under which its files changed,
+// with the id of that one and the files as they are now. If one segment asks for
+// another reason, no entry could have let the request pass, and nothing is
+// offered.
 func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
-	if j.Reason != approval.ReasonAllowlistMiss || in.Plan.Root == nil || len(in.EnvAsks) > 0 || r.policy.AgentID == "" {
+	if j.Reason != approval.ReasonAllowlistMiss && j.Reason != approval.ReasonBinaryChanged || in.Plan.Root == nil || len(in.EnvAsks) > 0 || r.policy.AgentID == "" {
 		return nil // an agent without a name has no list of its own
 	}
 	var entries []approval.Entry
 	seen := map[string]bool{}
 	for i, s := range j.Segments {
 		if s.Verdict != approval.VerdictAsk {
+			continue
+		}
+		if s.Reason == approval.ReasonBinaryChanged && s.EntryID != "" {
+			entries = append(entries, accepting(s))
 			continue
 		}
 		res := in.Plan.Segments[i].Program
@@ -104,6 +110,23 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 	return entries
 }
 
+// accepting is an entry that is there, with the files that changed under it.
+func accepting(s approval.SegmentJudgement) approval.Entry {
+	e := approval.Entry{ID: s.EntryID, Pattern: s.Entry}
+	for _, l := range s.Learn {
+		to := &e.Identity
+		if l.Interprets {
+			to = &e.Interpreters
+		}
+		*to = append(*to, seenAs(l.File))
+	}
+	return e
+}
+
+func seenAs(f approval.File) approval.Identity {
+	return approval.Identity{Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000}
+}
+
 // entryFor is the narrowest entry by path that covers this program: the real
 // file, or the link to it together with what it leads to now.
 func entryFor(res *approval.Resolution) approval.Entry {
@@ -111,7 +134,12 @@ func entryFor(res *approval.Resolution) approval.Entry {
 	if res.Link != "" {
 		e.Pattern = res.Link
 	}
-	e.Identity = []approval.Identity{{Path: res.File.Path, Size: res.File.Size, MTime: res.File.Mod / 1_000_000}}
+	e.Identity = []approval.Identity{seenAs(res.File)}
+	for at := res.Interpreter; at != nil; at = at.Interpreter {
+		if !command.Kept(at.File) {
+			e.Interpreters = append(e.Interpreters, seenAs(at.File))
+		}
+	}
 	return e
 }
 

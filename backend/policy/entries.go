@@ -12,24 +12,52 @@ import (
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
-// covered returns the entry that covers a segment. If none does, the finding
-// says what came closest: a changed file and an ended lease are told apart
-// from a plain miss.
-func (r *Rules) covered(in Input, s *approval.Segment) (*rule, approval.Finding) {
+// covered judges a segment by the entries. Where none lets it pass, the finding
+// says what came closest: a changed file and an ended lease are told apart from
+// a plain miss. An entry that knows nothing of a file lets it pass only if no
+// other one knows it as another file.
+func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement {
 	res := s.Program
-	miss := say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path)
+	miss := verdict(approval.VerdictAsk, say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path), "")
+	var passed, changed approval.SegmentJudgement
 	for _, one := range r.candidates(res, s.Kind, s.Kind == approval.KindReader || s.Profiled) {
+		if !one.narrowed(in, s) {
+			continue
+		}
+		if one.ended(in) {
+			miss.Finding = say(approval.ReasonLeaseEnded, "the permission for "+res.File.Path+" has ended")
+			continue
+		}
+		v := verdict(approval.VerdictAllow, approval.Finding{}, one.Pattern)
+		v.EntryID, v.Counted = one.ID, one.UsesLeft != nil
+		learn, same := one.compare(in, res)
+		v.Learn = learn
 		switch {
-		case !one.narrowed(in, s):
-		case one.ended(in):
-			miss = say(approval.ReasonLeaseEnded, "the permission for "+res.File.Path+" has ended")
-		case !sameAsRecorded(in, one, res.File):
-			miss = say(approval.ReasonBinaryChanged, res.File.Path+" is not the file that was allowed")
-		default:
-			return one, approval.Finding{}
+		case !same:
+			v.Verdict, v.Finding = approval.VerdictAsk, say(approval.ReasonBinaryChanged, changedFile(learn, res)+" is not the file that was allowed")
+			changed = v
+		case len(learn) == 0:
+			return v
+		case passed.Verdict == approval.VerdictUnset:
+			passed = v
 		}
 	}
-	return nil, miss
+	switch {
+	case changed.Verdict != approval.VerdictUnset:
+		return changed
+	case passed.Verdict != approval.VerdictUnset:
+		return passed
+	}
+	return miss
+}
+
+// changedFile is the path to name: of a file of which there is a record.
+func changedFile(learn []approval.Seen, res *approval.Resolution) string {
+	i := slices.IndexFunc(learn, func(s approval.Seen) bool { return s.Was != "" })
+	if i < 0 {
+		return res.File.Path
+	}
+	return learn[i].File.Path
 }
 
 // ended reports whether the lease is over for this request.
@@ -214,15 +242,4 @@ func below(one *rule, dir string) bool {
 			return false
 		}
 	}
-}
-
-// sameAsRecorded compares the file with the identity that was recorded for
-// it, as far as the entry holds one with a hash.
-func sameAsRecorded(in Input, one *rule, f approval.File) bool {
-	for _, id := range one.Identity {
-		if id.Path == f.Path && id.SHA256 != "" {
-			return sum(in, f) == strings.ToLower(id.SHA256)
-		}
-	}
-	return one.RequireIdentity == ""
 }

@@ -25,9 +25,12 @@ type Input struct {
 	// what holds for them (package environ).
 	EnvRefused, EnvAsks, EnvOther []string
 	Now                           time.Time
-	// Hash returns the SHA-256 of a file. It is called only for entries and
-	// skills that recorded one.
-	Hash func(approval.File) (string, error)
+	// Hash returns the SHA-256 of a file, and Signer who surely signed it, ""
+	// for nobody. Both are called only for what was recorded.
+	Hash   func(approval.File) (string, error)
+	Signer func(approval.File) string
+	// Packaged reports whether only a package manager changes this file.
+	Packaged func(approval.File) bool
 	// Paid are the ids of entries of which this request has already used up
 	// one use: it may be their last.
 	Paid []string

@@ -41,16 +41,14 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if f := kindFinding(s); f.Reason != approval.ReasonNone {
 		return verdict(approval.VerdictAsk, f, "")
 	}
-	entry, miss := r.covered(in, s)
-	if entry != nil {
-		v := verdict(approval.VerdictAllow, approval.Finding{}, entry.Pattern)
-		v.EntryID, v.Counted = entry.ID, entry.UsesLeft != nil
+	v := r.covered(in, s)
+	if v.Verdict == approval.VerdictAllow {
 		return v
 	}
 	if name := r.skill(in, s); name != "" {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "skill "+name)
 	}
-	return verdict(approval.VerdictAsk, miss, "")
+	return v
 }
 
 func verdict(v approval.Verdict, f approval.Finding, entry string) approval.SegmentJudgement {
@@ -195,17 +193,4 @@ func (r *Rules) skill(in Input, s *approval.Segment) string {
 		}
 	}
 	return ""
-}
-
-// sum returns the hash of a file, or "" when it cannot be told, which equals
-// no recorded hash.
-func sum(in Input, f approval.File) string {
-	if in.Hash == nil {
-		return ""
-	}
-	got, err := in.Hash(f)
-	if err != nil {
-		return ""
-	}
-	return got
 }

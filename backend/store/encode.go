@@ -77,6 +77,9 @@ func (e Entry) object() object {
 	if len(e.Identity) > 0 {
 		o["identity"] = e.Identity
 	}
+	if len(e.Interpreters) > 0 {
+		o["interpreters"] = e.Interpreters
+	}
 	put(o, "requireIdentity", e.RequireIdentity)
 	put(o, "disabled", e.Disabled)
 	put(o, "note", e.Note)

@@ -249,6 +249,8 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		e.SessionKey, err = p.text()
 	case "identity":
 		return items(p, &e.Identity, maxItems, p.identity)
+	case "interpreters":
+		return items(p, &e.Interpreters, maxItems, p.identity)
 	case "requireIdentity":
 		if e.RequireIdentity, err = p.str(); err == nil && e.RequireIdentity != "sha256" && e.RequireIdentity != "signer" {
 			err = p.bad("must be sha256 or signer, not %q", e.RequireIdentity)

@@ -25,6 +25,7 @@ const long = 'W'.repeat(19)
 const views = [
   ...fixtures.map((fixture) => ({ name: fixture, fixture, press: [] })),
   { name: 'panel-always', fixture: 'panel', press: ['Always allow…'] },
+  { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
   { name: 'agents-add', fixture: 'agents', press: ['Add…'] },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
   { name: 'node', fixture: 'agents', press: ['Node'] },

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 )
 
@@ -44,9 +46,21 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	left := max(0, ends.Sub(now).Round(time.Second))
 	fmt.Fprintf(w, "  %s left, until %s; %d waiting\n", left, ends.Format(time.TimeOnly), waiting)
 	for _, e := range p.Judgement.Writes {
-		fmt.Fprintf(w, "  always would save: %s\n", esc(e.Pattern))
+		fmt.Fprintf(w, "  always would %s\n", esc(writes(e)))
 	}
 	fmt.Fprintf(w, "%s > ", choiceKeys(p))
+}
+
+// writes says what an answer of always would write.
+func writes(e approval.Entry) string {
+	if e.ID == "" {
+		return "save: " + strings.TrimSpace(e.Pattern+" "+command.Quote(e.Args))
+	}
+	var files []string
+	for _, id := range slices.Concat(e.Identity, e.Interpreters) {
+		files = append(files, id.Path)
+	}
+	return "accept, under " + e.Pattern + ", what changed: " + strings.Join(files, ", ")
 }
 
 var effectWords = map[approval.Effect]string{

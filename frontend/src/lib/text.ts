@@ -183,6 +183,8 @@ export const panel = {
   // Always allow
   alwaysTitle: ['What may', 'run from now on?'] as const,
   entryExact: 'This exact command',
+  entryAccepts: 'What changed, as it is now',
+  under: 'under',
   entryHere: ', in this folder',
   entryAny: (program: string) => `Any ${program} command`,
   exactly: 'exactly',

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
+)
+
+// Version says which version of which package a file is, as far as its path
+// tells: "ripgrep 14.1.0" in a Cellar. It is for people only.
+func Version(file string) string {
+	for _, store := range paths.PackageStores() {
+		rest, ok := strings.CutPrefix(file, store+"/")
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(rest, "/")
+		if store == "/nix/store" { // a hash, then name and version
+			_, name, _ = strings.Cut(name, "-")
+			return name
+		}
+		version, _, deeper := strings.Cut(rest, "/")
+		if !deeper {
+			return ""
+		}
+		return name + " " + version
+	}
+	return ""
+}
+
+// dpkgLists is where dpkg keeps which files each package brought.
+const dpkgLists = "/var/lib/dpkg/info"
+
+// Packaged reports whether a file came with a package of the system and only
+// root can put another one in its place (judgement.md, step 7, changed file).
+// It reads what dpkg knows, some megabytes, so it is for files that changed
+// and not for every judgement.
+func Packaged(file approval.File) bool {
+	return onlyRoot(file) && inLists(dpkgLists, file.Path)
+}
+
+// onlyRoot reports whether nobody but root can change a file or the names that
+// lead to it.
+func onlyRoot(file approval.File) bool {
+	if file.UID != 0 || file.Mode&0o022 != 0 {
+		return false
+	}
+	for dir := path.Dir(file.Path); ; dir = path.Dir(dir) {
+		at, err := Disk{}.Look(dir)
+		if err != nil || at.Path != dir || at.UID != 0 || at.Mode&0o022 != 0 {
+			return false
+		}
+		if dir == "/" {
+			return true
+		}
+	}
+}
+
+// maxList bounds one list of a package; the longest known are a tenth of it.
+const maxList = 16 << 20
+
+func inLists(dir, file string) bool {
+	lists, _ := filepath.Glob(dir + "/*.list")
+	line := []byte("\n" + file + "\n")
+	for _, name := range lists {
+		if st, err := os.Stat(name); err != nil || st.Size() > maxList {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(append(text, '\n'), line) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// identify says what a file is, to be recorded under an entry.
+func (g *Gate) identify(f approval.File) (approval.Identity, error) {
+	sum, err := g.Hashes.Of(f)
+	if err != nil {
+		return approval.Identity{}, err
+	}
+	return approval.Identity{
+		Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000, SHA256: sum,
+		Signer: g.Signers.Of(f), Version: command.Version(f.Path),
+	}, nil
+}
+
+// learn records the files that a run uses under the entries that let it pass,
+// before it starts: those that the entries have not seen, and new versions that
+// their package manager or signer vouches for.
+func (f *flight) learn() *approval.Denial {
+	var records []store.Record
+	for _, s := range f.judgement.Segments {
+		if s.Verdict != approval.VerdictAllow {
+			continue
+		}
+		for _, l := range s.Learn {
+			if err := f.note(&records, s, l); err != nil {
+				return deny(approval.ReasonBinaryChanged, "what runs cannot be recorded: "+err.Error())
+			}
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	if err := f.Store.Identify(records); err != nil {
+		return deny(approval.ReasonApprovalCancelled, "what runs cannot be recorded: "+err.Error())
+	}
+	return nil
+}
+
+// note adds a file to the records of the entry that covers it.
+func (f *flight) note(records *[]store.Record, s approval.SegmentJudgement, l approval.Seen) error {
+	i := slices.IndexFunc(*records, func(r store.Record) bool { return r.Entry.ID == s.EntryID })
+	if i < 0 {
+		i = len(*records)
+		*records = append(*records, store.Record{Entry: approval.Entry{ID: s.EntryID}, Was: map[string]string{}})
+	}
+	r := &(*records)[i]
+	to := &r.Entry.Identity
+	if l.Interprets {
+		to = &r.Entry.Interpreters
+	}
+	if slices.ContainsFunc(*to, func(id approval.Identity) bool { return id.Path == l.File.Path }) {
+		return nil
+	}
+	id, err := f.identify(l.File)
+	if err != nil {
+		return err
+	}
+	*to, r.Was[l.File.Path] = append(*to, id), l.Was
+	if l.Was != "" && f.row.Sentence == "" {
+		f.row.Sentence = l.File.Path + " is a new version, for which its package manager or signer vouches"
+	}
+	return nil
+}
+
+// offer completes what always would write, so that exactly what was shown is
+// saved: the hashes of the files, and the new versions of the other files of
+// one upgrade, so that it is asked about once. Where a file cannot be read
+// nothing is offered.
+func (f *flight) offer() {
+	j := &f.judgement
+	for i := range j.Writes {
+		if err := f.complete(&j.Writes[i]); err != nil {
+			j.Writes = nil
+			j.Choices = slices.DeleteFunc(j.Choices, func(d approval.Decision) bool { return d == approval.AllowAlways })
+			return
+		}
+	}
+	var also []string
+	for _, s := range j.Segments {
+		if s.Reason != approval.ReasonBinaryChanged || len(j.Writes) == 0 {
+			continue
+		}
+		for _, l := range s.Learn {
+			if l.Was != "" {
+				also = append(also, f.upgradedWith(l.File.Path)...)
+			}
+		}
+	}
+	if len(also) > 0 {
+		j.Sentence += "; always accepts what else changed there too: " + strings.Join(also, ", ")
+	}
+}
+
+// complete hashes the files of an entry that is to be written.
+func (f *flight) complete(e *approval.Entry) error {
+	e.Identity, e.Interpreters = slices.Clone(e.Identity), slices.Clone(e.Interpreters)
+	for _, list := range [][]approval.Identity{e.Identity, e.Interpreters} {
+		for i, id := range list {
+			file, err := command.Disk{}.Look(id.Path)
+			if err != nil {
+				return err
+			}
+			if e.ID == "" && command.Kept(file) { // only the system's package manager changes it
+				continue
+			}
+			if list[i], err = f.identify(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxUpgraded bounds the files that one question accepts beside its own.
+const maxUpgraded = 50
+
+// upgradedWith adds to what always would write the files beside this one, or of
+// its package, that changed since they were recorded. It returns their paths.
+func (f *flight) upgradedWith(changed string) (paths []string) {
+	for _, e := range f.Store.Snapshot().Policy(f.req.AgentID).Allowlist {
+		for _, was := range e.Identity {
+			if was.SHA256 == "" || path.Dir(was.Path) != path.Dir(changed) || f.offered(was.Path) || len(paths) == maxUpgraded {
+				continue
+			}
+			file, err := command.Disk{}.Look(was.Path)
+			if err != nil || file.Path != was.Path || file.Size == was.Size && file.Mod/1_000_000 == was.MTime {
+				continue
+			}
+			now, err := f.identify(file)
+			if err != nil || now.SHA256 == strings.ToLower(was.SHA256) {
+				continue
+			}
+			f.judgement.Writes = append(f.judgement.Writes, approval.Entry{ID: e.ID, Pattern: e.Pattern, Identity: []approval.Identity{now}})
+			paths = append(paths, was.Path)
+		}
+	}
+	return paths
+}
+
+func (f *flight) offered(path string) bool {
+	return slices.ContainsFunc(f.judgement.Writes, func(e approval.Entry) bool {
+		return slices.ContainsFunc(e.Identity, func(id approval.Identity) bool { return id.Path == path })
+	})
+}

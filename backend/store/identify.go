@@ -1,0 +1,66 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Record is what was seen under an entry.
+type Record struct {
+	// Entry has the id of the entry, and the files in Identity and Interpreters.
+	Entry approval.Entry
+	// Was are the hashes that the caller knew for the paths of these files.
+	Was map[string]string
+}
+
+// Identify writes records into their entries, in the places of those for the
+// same paths. All are on the disk when it returns, or none. ErrChanged says
+// that others recorded another file meanwhile, ErrNoLease that an entry is gone.
+func (s *Store) Identify(records []Record) error {
+	_, err := s.mutate("", savedLease, func(d *Document) error {
+		for _, r := range records {
+			if err := d.stillAs(r); err != nil {
+				return err
+			}
+		}
+		for _, r := range records {
+			d.Identify(r.Entry)
+		}
+		return nil
+	})
+	return err
+}
+
+// stillAs makes sure that an entry holds what the caller knew of it.
+func (d *Document) stillAs(r Record) error {
+	err := ErrNoLease
+	d.entries(r.Entry.ID, func(e *approval.Entry) {
+		err = nil
+		for _, id := range slices.Concat(e.Identity, e.Interpreters) {
+			if was, asked := r.Was[id.Path]; asked && id.SHA256 != "" && strings.ToLower(id.SHA256) != was {
+				err = ErrChanged
+			}
+		}
+	})
+	return err
+}
+
+// Identify writes what was seen into the entry with that id.
+func (d *Document) Identify(seen approval.Entry) {
+	d.entries(seen.ID, func(e *approval.Entry) {
+		e.Identity = recordOver(e.Identity, seen.Identity)
+		e.Interpreters = recordOver(e.Interpreters, seen.Interpreters)
+	})
+}
+
+// recordOver puts records in the place of those for the same paths. The oldest
+// make room.
+func recordOver(list, with []approval.Identity) []approval.Identity {
+	list = slices.DeleteFunc(slices.Clone(list), func(id approval.Identity) bool {
+		return slices.ContainsFunc(with, func(now approval.Identity) bool { return now.Path == id.Path })
+	})
+	list = append(list, with...)
+	return list[max(0, len(list)-maxItems):]
+}
