@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -41,7 +42,7 @@ func (a *app) startEntries(ctx context.Context, start string) (entries []approva
 		if narrowed {
 			e.Args = strings.Split(rest, ",")
 		}
-		a.host.RecordIdentity(&e)
+		host.RecordIdentity(&e, a.person.Home)
 		entries, names = append(entries, e), append(names, name)
 	}
 	return entries, names

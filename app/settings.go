@@ -9,6 +9,7 @@ import (
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -125,7 +126,7 @@ func (s *Settings) write(entry *approval.Entry, e shown.EntryEdit) error {
 	}
 	entry.Pattern, entry.Args, entry.ArgsExact = e.Pattern, slices.Clone(e.Args), e.ArgsExact
 	entry.Cwd, entry.Note = e.Cwd, e.Note
-	s.app.host.RecordIdentity(entry)
+	host.RecordIdentity(entry, s.app.person.Home)
 	return nil
 }
 

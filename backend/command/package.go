@@ -72,7 +72,7 @@ func inLists(dir, file string) bool {
 			continue
 		}
 		text, err := os.ReadFile(name)
-		if err == nil && bytes.Contains(append(text, '\n'), line) {
+		if err == nil && (bytes.Contains(text, line) || bytes.HasPrefix(text, line[1:])) {
 			return true
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/glob"
 )
 
 const (
@@ -38,7 +37,8 @@ type File struct {
 // Policy is a policy as a corpus writes it. Security is allowlist and ask is
 // on-miss.
 type Policy struct {
-	Allow, Deny     []string // patterns
+	Allow           []approval.Entry
+	Deny            []approval.DenyRule
 	SafeBins        []string
 	TrustedDirs     []string
 	AutoAllowSkills bool
@@ -66,8 +66,9 @@ type Case struct {
 	Text       string
 	Env        map[string]string
 	RawCommand string
-	Base       string   // name of the policy
-	Allow      []string // entries beside those of Base
+	SessionKey string
+	Base       string           // name of the policy
+	Allow      []approval.Entry // entries beside those of Base
 	Expect     approval.Verdict
 	Accept     []string // verdicts that are right, and "strip"
 	Tier       Tier
@@ -148,9 +149,9 @@ func (r *reader) policy() (p Policy, err error) {
 	err = r.object(func(key string) (err error) {
 		switch key {
 		case "allow":
-			p.Allow, err = r.patterns()
+			err = r.list(func() error { return add(&p.Allow, r.entry) })
 		case "deny":
-			p.Deny, err = r.patterns()
+			err = r.list(func() error { return add(&p.Deny, r.denyRule) })
 		case "safeBins":
 			p.SafeBins, err = r.strings()
 		case "trustedSafeBinDirs":
@@ -158,11 +159,7 @@ func (r *reader) policy() (p Policy, err error) {
 		case "autoAllowSkills":
 			p.AutoAllowSkills, err = r.boolean()
 		case "skillBins":
-			err = r.list(func() error {
-				s, err := r.skill()
-				p.Skills = append(p.Skills, s)
-				return err
-			})
+			err = r.list(func() error { return add(&p.Skills, r.skill) })
 		case "desc":
 			err = r.skip()
 		default:
@@ -171,24 +168,6 @@ func (r *reader) policy() (p Policy, err error) {
 		return err
 	})
 	return p, err
-}
-
-// patterns reads patterns of programs, because a policy drops in silence what
-// it cannot read.
-func (r *reader) patterns() (list []string, err error) {
-	err = r.list(func() error {
-		at := r.here()
-		text, err := r.str()
-		if err != nil {
-			return err
-		}
-		if _, err := glob.Parse(text, "/home"); err != nil {
-			return r.bad(at, "%v", err)
-		}
-		list = append(list, text)
-		return nil
-	})
-	return list, err
 }
 
 func (r *reader) skill() (s approval.Skill, err error) {
@@ -241,6 +220,8 @@ func (r *reader) oneCase() (c Case, base place, err error) {
 			})
 		case "rawCommand":
 			c.RawCommand, err = r.str()
+		case "sessionKey":
+			c.SessionKey, err = r.str()
 		case "policy":
 			base, err = r.casePolicy(&c)
 		case "expect":
@@ -293,7 +274,7 @@ func (r *reader) casePolicy(c *Case) (base place, err error) {
 			base = r.here()
 			c.Base, err = r.str()
 		case "allow":
-			c.Allow, err = r.patterns()
+			err = r.list(func() error { return add(&c.Allow, r.entry) })
 		default:
 			err = r.unknown()
 		}

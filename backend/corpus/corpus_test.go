@@ -39,13 +39,13 @@ func TestParse(t *testing.T) {
 	}
 	wantCases := []Case{
 		{ID: "a", Class: "benign", Origin: "derived", Text: "ls\n", Base: "p", Expect: approval.VerdictAsk, Accept: []string{"ask", "deny", "strip"}, Tier: Must},
-		{ID: "b", Class: "env", Origin: "verbatim", Argv: []string{"ls", "-l"}, Env: map[string]string{"A": "b"}, RawCommand: "ls -l", Base: "p", Allow: []string{"*"}, Expect: approval.VerdictAllow, Accept: []string{"allow"}, Tier: Info, StrictMayAsk: true},
+		{ID: "b", Class: "env", Origin: "verbatim", Argv: []string{"ls", "-l"}, Env: map[string]string{"A": "b"}, RawCommand: "ls -l", Base: "p", Allow: []approval.Entry{{Pattern: "*"}}, Expect: approval.VerdictAllow, Accept: []string{"allow"}, Tier: Info, StrictMayAsk: true},
 	}
 	if diff := cmp.Diff(wantCases, f.Cases); diff != "" {
 		t.Error(diff)
 	}
 	wantPolicies := map[string]Policy{"p": {
-		Allow: []string{"/bin/ls"}, Deny: []string{"~/x"}, SafeBins: []string{"wc"}, TrustedDirs: []string{"/bin"},
+		Allow: []approval.Entry{{Pattern: "/bin/ls"}}, Deny: []approval.DenyRule{{Pattern: "~/x"}}, SafeBins: []string{"wc"}, TrustedDirs: []string{"/bin"},
 		AutoAllowSkills: true, Skills: []approval.Skill{{Name: "s", Path: "/s", SHA256: "ab"}},
 	}}
 	if diff := cmp.Diff(wantPolicies, f.Policies); diff != "" {
@@ -93,6 +93,13 @@ func TestBroken(t *testing.T) {
 		{`{"base": "p", "allow": ["*"]}`, `{"allow": ["*"]}`, `c.json:14: cases[1]: the case's policy has no "base"`},
 		{`"allow": ["*"]`, `"allow": ["a/b"]`, `c.json:15: cases[1].policy.allow[0]: `},
 		{`"deny": ["~/x"]`, `"deny": [""]`, `c.json:8: policies.p.deny[0]: `},
+		{`"allow": ["*"]`, `"allow": [7]`, `c.json:15: cases[1].policy.allow[0]: must be an object, not a number`},
+		{`"allow": ["*"]`, `"allow": [{}]`, `c.json:15: cases[1].policy.allow[0]: `},
+		{`"allow": ["*"]`, `"allow": [{"pattern": "*", "only": 1}]`, `c.json:15: cases[1].policy.allow[0]: json: unknown field "only"`},
+		{`"allow": ["*"]`, `"allow": [{"pattern": "*", "cwd": null}]`, `c.json:15: cases[1].policy.allow[0].cwd: must be a value, not null`},
+		{`"allow": ["*"]`, `"allow": [{"pattern": "*", "args": "a"}]`, `c.json:15: cases[1].policy.allow[0]: json: cannot unmarshal string`},
+		{`"allow": ["*"]`, `"allow": [{"pattern": "*", "argPattern": "("}]`, `c.json:15: cases[1].policy.allow[0]: error parsing regexp`},
+		{`"deny": ["~/x"]`, `"deny": [{"pattern": "~/x", "arg": []}]`, `c.json:8: policies.p.deny[0]: json: unknown field "arg"`},
 		{`"allow": ["/bin/ls"]`, `"allow": "/bin/ls"`, `c.json:8: policies.p.allow: must be a list, not a string`},
 		{`"name": "s", `, ``, `c.json:9: policies.p.skillBins[0]: a skill needs name and path`},
 		{`"autoAllowSkills": true`, `"autoAllowSkills": null`, `c.json:9: policies.p.autoAllowSkills: must be true or false, not null`},
@@ -163,7 +170,7 @@ func TestUnknown(t *testing.T) {
 // package to do it with.
 func TestDiskIsOutOfReach(t *testing.T) {
 	allowed := map[string]bool{}
-	for _, path := range strings.Fields("bytes cmp crypto/sha256 encoding/hex encoding/json errors fmt io/fs path slices strconv strings unicode/utf8") {
+	for _, path := range strings.Fields("bytes cmp crypto/sha256 encoding/hex encoding/json errors fmt io/fs path regexp slices strconv strings unicode/utf8") {
 		allowed[path] = true
 	}
 	for _, path := range []string{"approval", "glob"} {

@@ -10,16 +10,8 @@ import (
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-// identify says what a file is, to be recorded under an entry.
 func (g *Gate) identify(f approval.File) (approval.Identity, error) {
-	sum, err := g.Hashes.Of(f)
-	if err != nil {
-		return approval.Identity{}, err
-	}
-	return approval.Identity{
-		Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000, SHA256: sum,
-		Signer: g.Signers.Of(f), Version: command.Version(f.Path),
-	}, nil
+	return command.Identify(g.Hashes, g.Signers, f)
 }
 
 // learn records the files that a run uses under the entries that let it pass,

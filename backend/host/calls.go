@@ -234,7 +234,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	case params.Entry != nil && params.Deny == nil:
 		entry := *params.Entry
 		entry.AddedAt = time.Now().UnixMilli()
-		recordIdentity(&entry, h.opt.Home)
+		RecordIdentity(&entry, h.opt.Home)
 		return h.update(params.BaseHash, func(d *store.Document) error {
 			d.Add(params.AgentID, entry)
 			return nil

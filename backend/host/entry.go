@@ -6,11 +6,12 @@ import (
 	"github.com/countersign-app/countersign/backend/glob"
 )
 
-// recordIdentity notes what a pattern without a wildcard means now: where a
-// link leads, so that the entry covers this target and not any later one, and
-// the hash of a file that a program of this user could change (judgement.md,
-// steps 5 and 7).
-func recordIdentity(e *approval.Entry, home string) {
+// RecordIdentity notes in an entry that is about to be added what its pattern
+// means now, if it has no wildcard: where a link leads, so that the entry covers
+// this target and not any later one, and the hash and the signer of a file that
+// a program of this user could change (judgement.md, steps 5 and 7), or of any
+// if the entry demands them.
+func RecordIdentity(e *approval.Entry, home string) {
 	pattern, err := glob.Parse(e.Pattern, home)
 	if err != nil {
 		return // the store says what is wrong with it
@@ -23,12 +24,14 @@ func recordIdentity(e *approval.Entry, home string) {
 	if err != nil {
 		return
 	}
-	id := approval.Identity{Path: file.Path, Size: file.Size, MTime: file.Mod / 1_000_000}
-	if !command.Kept(file) {
-		var hashes command.Hashes
-		id.SHA256, _ = hashes.Of(file)
+	if e.RequireIdentity == "" && command.Kept(file) {
+		if file.Path != at {
+			e.Identity = []approval.Identity{{Path: file.Path, Size: file.Size, MTime: file.Mod / 1_000_000}}
+		}
+		return
 	}
-	if id.SHA256 != "" || file.Path != at {
+	id, err := command.Identify(&command.Hashes{}, &command.Signers{}, file)
+	if err == nil {
 		e.Identity = []approval.Identity{id}
 	}
 }

@@ -91,10 +91,6 @@ func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
 	return m.Env.Path(), nil
 }
 
-// RecordIdentity notes in an entry that is about to be added what its pattern
-// means now.
-func (h *Host) RecordIdentity(e *approval.Entry) { recordIdentity(e, h.opt.Home) }
-
 // follow judges the waiting questions again after every change of the policy,
 // and tells whoever shows it.
 func (h *Host) follow(ctx context.Context) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -104,6 +105,9 @@ func narrowing(e approval.Entry) string {
 	if e.UsesLeft != nil {
 		add("%d uses left", *e.UsesLeft)
 	}
+	if e.RequireIdentity != "" {
+		add("with the recorded %s", e.RequireIdentity)
+	}
 	if e.Disabled {
 		add("disabled")
 	}
@@ -115,6 +119,8 @@ type approvalsAdd struct {
 	Cwd     string        `help:"Only in this folder or below." placeholder:"PATTERN"`
 	Args    []string      `help:"Leading arguments that must be equal; * matches one." placeholder:"WORD"`
 	Exact   bool          `help:"No further arguments."`
+	Session string        `help:"Only in this session." placeholder:"KEY"`
+	Require string        `help:"Only a file with the recorded sha256 or signer, though its package manager changed it." enum:",sha256,signer" default:"" placeholder:"WHAT"`
 	For     time.Duration `help:"End after this time." placeholder:"D"`
 	Uses    int           `help:"End after so many uses." placeholder:"N"`
 	Note    string        `help:"A note for people." placeholder:"TEXT"`
@@ -135,7 +141,8 @@ func (c approvalsAdd) Run(p *program) error {
 		params["deny"] = approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note}
 	} else {
 		e := approval.Entry{
-			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact, Note: c.Note, AddedBy: "command line",
+			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact,
+			SessionKey: c.Session, RequireIdentity: c.Require, Note: c.Note, AddedBy: "command line",
 		}
 		if c.For > 0 {
 			e.ExpiresAt = time.Now().Add(c.For).UnixMilli()
@@ -145,6 +152,7 @@ func (c approvalsAdd) Run(p *program) error {
 		}
 		params["entry"] = e
 		edit = func(d *store.Document) error {
+			host.RecordIdentity(&e, p.home)
 			d.Add(c.Agent, e)
 			return nil
 		}

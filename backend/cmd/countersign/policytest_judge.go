@@ -1,8 +1,8 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -49,14 +49,15 @@ func (t *trial) plan(c corpus.Case) approval.Plan {
 func (t *trial) judge(c corpus.Case, plan *approval.Plan, rules *policy.Rules) approval.Judgement {
 	env := environ.Check(c.Env)
 	return rules.Evaluate(policy.Input{
-		Plan: plan, Who: approval.Ours, EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
+		Plan: plan, Who: approval.Ours, SessionKey: c.SessionKey, EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
 		Now: t.now, Hash: t.cases.World.Hash,
 	})
 }
 
 // rulesOf returns the rules of a case, each policy prepared once.
 func (t *trial) rulesOf(c corpus.Case) *policy.Rules {
-	key := strings.Join(append([]string{c.Base}, c.Allow...), "\x00")
+	more, _ := json.Marshal(c.Allow) // plain fields cannot fail
+	key := c.Base + "\x00" + string(more)
 	rules, ok := t.ready[key]
 	if !ok {
 		base := t.cases.Policies[c.Base]
@@ -81,13 +82,7 @@ func (t *trial) prepare(p approval.Policy) *policy.Rules {
 func policyOf(c corpus.Policy, home string) approval.Policy {
 	p := approval.Policy{
 		AgentID: testAgent, Security: approval.SecurityList, Ask: approval.AskOnMiss, AskFallback: approval.SecurityDeny,
-		AutoAllowSkills: c.AutoAllowSkills, SafeBins: c.SafeBins,
-	}
-	for _, pattern := range c.Allow {
-		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: pattern})
-	}
-	for _, pattern := range c.Deny {
-		p.Denylist = append(p.Denylist, approval.DenyRule{Pattern: pattern})
+		Allowlist: c.Allow, Denylist: c.Deny, AutoAllowSkills: c.AutoAllowSkills, SafeBins: c.SafeBins,
 	}
 	for _, dir := range c.TrustedDirs {
 		p.SafeBinTrustedDirs = append(p.SafeBinTrustedDirs, paths.Expand(dir, home))
