@@ -38,6 +38,26 @@ type bench struct {
 	asked   atomic.Int32
 	mu      sync.Mutex
 	events  []approval.EventKind
+	// afterCheck is called between the last look at the policy and each start.
+	afterCheck func()
+}
+
+// hooked is the real runner, with something done before each start.
+type hooked struct {
+	*runner.Runner
+	*bench
+}
+
+func (h hooked) Run(ctx context.Context, job runner.Job) approval.Result {
+	check := job.Check
+	job.Check = func(seg int, s *approval.Segment) error {
+		err := check(seg, s)
+		if h.afterCheck != nil {
+			h.afterCheck()
+		}
+		return err
+	}
+	return h.Runner.Run(ctx, job)
 }
 
 func (b *bench) CanAsk() bool { return b.canAsk.Load() }
@@ -87,7 +107,7 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	b.Gate = gate.New(gate.Config{
 		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
 		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{}, Signers: &command.Signers{},
-		Asker: b, Runner: run, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Asker: b, Runner: hooked{run, b}, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { return fmt.Sprintf("test-%d", ids.Add(1)) },
 	})
 	b.edit(func(d *store.Document) error {
@@ -129,7 +149,7 @@ func (b *bench) request(words ...string) approval.Request {
 // person answers every question from now on, after doing something else.
 func (b *bench) person(say approval.Answer, before func()) {
 	b.t.Helper()
-	b.personWho(func() approval.Answer {
+	b.personWho(func(approval.Prompt) approval.Answer {
 		if before != nil {
 			before()
 		}
@@ -138,7 +158,7 @@ func (b *bench) person(say approval.Answer, before func()) {
 }
 
 // personWho answers every question from now on with what say returns then.
-func (b *bench) personWho(say func() approval.Answer) {
+func (b *bench) personWho(say func(p approval.Prompt) approval.Answer) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -154,7 +174,7 @@ func (b *bench) personWho(say func() approval.Answer) {
 					continue
 				}
 				b.asked.Add(1)
-				if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, say()); err != nil && !errors.Is(err, pending.ErrUnknown) {
+				if err := b.pending.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: p.Count}, say(p)); err != nil && !errors.Is(err, pending.ErrUnknown) {
 					b.t.Errorf("answer: %v", err)
 				}
 			}

@@ -113,7 +113,7 @@ func TestNewVersionOnce(t *testing.T) {
 	b.put("bin/one", "#!/bin/sh\necho new one\n")
 	b.put("bin/two", "#!/bin/sh\necho new two\n")
 	say, during := once, func() {}
-	b.personWho(func() approval.Answer { during(); return say })
+	b.personWho(func(approval.Prompt) approval.Answer { during(); return say })
 	b.want([]string{"one"}, `code 0 "new one\n"`)
 	b.want([]string{"one"}, `code 0 "new one\n"`)
 	if got := b.asked.Load(); got != 2 {

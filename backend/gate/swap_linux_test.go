@@ -1,0 +1,349 @@
+package gate_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// swaps is how often each thing is swapped: COUNTERSIGN_SWAPS, or a number that
+// takes no time.
+func swaps(t *testing.T) int {
+	n, err := strconv.Atoi(os.Getenv("COUNTERSIGN_SWAPS"))
+	if err != nil || n < 40 {
+		n = 40
+	}
+	t.Logf("%d times", n)
+	return n
+}
+
+// swapped is something that is either A or B, and changes in one step.
+type swapped struct {
+	name  string
+	words []string
+	// make puts A into place and B beside it; flip lets them change places.
+	make func(b *bench)
+	flip func(b *bench)
+	// is returns the inode of what is A or B as a question shows it.
+	is func(p *approval.Plan) uint64
+	// entries let A pass, or with both set A and B, but never one after the other
+	// in allowed, which is what is asked for instead of words.
+	entries []string
+	allowed []string
+	both    bool
+	// byName tells that an interpreter, or the shell that a person's yes is for,
+	// opens it by its name after the last look: it is swapped at every step but
+	// not in a race, which no program that opens files by name can win.
+	byName, byNameOnceAllowed bool
+}
+
+func exchange(b *bench, x, y string) {
+	if err := unix.Renameat2(unix.AT_FDCWD, b.path(x), unix.AT_FDCWD, b.path(y), unix.RENAME_EXCHANGE); err != nil {
+		b.t.Error(err)
+	}
+}
+
+func swapping(x, y string) func(b *bench) { return func(b *bench) { exchange(b, x, y) } }
+
+// copies puts a program that ends with 0 to A, and one that ends with 1 to B.
+func (b *bench) copies(a, other string) {
+	b.t.Helper()
+	for to, from := range map[string]string{a: "/usr/bin/true", other: "/usr/bin/false"} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.put(to, string(text))
+	}
+}
+
+func program(p *approval.Plan) uint64 { return p.Segments[0].Program.File.Ino }
+
+var swappedThings = []swapped{
+	{name: "binary", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: program, flip: swapping("bin/tool", "bin/other"),
+		make: func(b *bench) { b.copies("bin/tool", "bin/other") }},
+	{name: "script", byName: true, byNameOnceAllowed: true, words: []string{"tool"}, entries: []string{"~/bin/*"}, is: program, flip: swapping("bin/tool", "bin/other"),
+		make: func(b *bench) { b.script("tool", "echo A"); b.script("other", "echo B") }},
+	{name: "interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, flip: swapping("own/i", "own/j"),
+		is:   func(p *approval.Plan) uint64 { return p.Segments[0].Program.Interpreter.File.Ino },
+		make: func(b *bench) { b.copies("own/i", "own/j"); b.put("bin/tool", "#!"+b.path("own/i")+"\n") }},
+	{name: "link", words: []string{"tool"}, entries: []string{"~/bin/tool"}, is: program, flip: swapping("bin/tool", "bin/other"),
+		make: func(b *bench) {
+			b.copies("own/a", "own/b")
+			b.link("own/a", "bin/tool")
+			b.link("own/b", "bin/other")
+		}},
+	{name: "folder in PATH", words: []string{"tool"}, entries: []string{"~/late/tool"}, is: program, flip: swapping("bin", "other"),
+		make: func(b *bench) {
+			b.copies("late/tool", "other/tool")
+			b.link("late/tool", "bin/tool")
+		}},
+	{name: "working directory", words: []string{"cat", "name"}, allowed: []string{"bash", "-c", "cat name; cat name"}, entries: []string{"cat"}, both: true, flip: swapping("work", "other"),
+		is:   func(p *approval.Plan) uint64 { return p.Cwd.Ino },
+		make: func(b *bench) { b.put("work/name", "A"); b.put("other/name", "B") }},
+	{name: "redirection", words: []string{"bash", "-c", "cat < name"}, flip: swapping("work/name", "work/other"), entries: []string{"cat"}, byNameOnceAllowed: true,
+		is: func(p *approval.Plan) uint64 {
+			if len(p.Segments[0].Redirects) == 0 { // a file outside is not opened by us
+				return 0
+			}
+			return p.Segments[0].Redirects[0].File.Ino
+		},
+		make: func(b *bench) { b.put("work/name", "A"); b.put("secret", "B"); b.link("secret", "work/other") }},
+}
+
+func (b *bench) link(to, at string) {
+	b.t.Helper()
+	if err := os.Symlink(b.path(to), b.path(at)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// swapper changes A and B, alone or in a race with somebody else.
+type swapper struct {
+	*bench
+	what  swapped
+	mu    sync.Mutex
+	other bool // B is in place
+	race  bool
+	done  chan struct{}
+}
+
+func newSwapper(t *testing.T, what swapped, entries ...string) *swapper {
+	s := &swapper{bench: newBench(t), what: what, done: make(chan struct{})}
+	what.make(s.bench)
+	if err := os.MkdirAll(s.path("work"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.edit(func(d *store.Document) error {
+		for _, pattern := range entries {
+			d.Add("*", approval.Entry{Pattern: pattern})
+		}
+		return nil
+	})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-s.done:
+				return
+			default:
+			}
+			s.mu.Lock()
+			if s.race {
+				s.flipLocked()
+			}
+			s.mu.Unlock()
+			runtime.Gosched()
+		}
+	}()
+	t.Cleanup(func() { close(s.done); <-stopped })
+	return s
+}
+
+func (s *swapper) flip() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flipLocked()
+}
+
+func (s *swapper) flipLocked() {
+	s.what.flip(s.bench)
+	s.other = !s.other
+}
+
+func (s *swapper) racing(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.race = on
+}
+
+// rest lets A or B be in place, and nothing change any more.
+func (s *swapper) rest(other bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.race = false
+	if s.other != other {
+		s.flipLocked()
+	}
+}
+
+// run says what ran: "A", "B", or why nothing did.
+func (s *swapper) run(words []string) string {
+	req := s.request(words...)
+	req.Cwd = s.path("work")
+	result := s.Run(context.Background(), req)
+	switch {
+	case result.Denied != nil:
+		return "denied " + string(result.Denied.Reason)
+	case result.ExitCode == nil:
+		return result.Error
+	case len(result.Stderr) > 0:
+		return "failed: " + string(result.Stderr)
+	case len(result.Stdout) > 0:
+		return strings.TrimSpace(string(result.Stdout))
+	}
+	return map[int]string{0: "A", 1: "B"}[*result.ExitCode]
+}
+
+// Between a question and its answer things are swapped, once or all the time:
+// what runs is what the question showed, or nothing.
+func TestSwapBeforeTheAnswer(t *testing.T) {
+	for _, what := range swappedThings {
+		t.Run(what.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSwapper(t, what)
+			var shown string
+			var swap, race bool
+			inode := map[uint64]string{}
+			s.personWho(func(p approval.Prompt) approval.Answer {
+				seen := what.is(&p.Plan)
+				if inode[seen] == "" {
+					inode[seen] = "B"
+					if len(inode) == 1 {
+						inode[seen] = "A"
+					}
+				}
+				shown = inode[seen]
+				if swap {
+					s.flip()
+				}
+				s.racing(race)
+				return once
+			})
+			count := map[string]int{}
+			for i := range swaps(t) {
+				s.rest(i%8 >= 4 && i > 8)
+				swap, race = i%4 == 1, i%4 > 1 && !what.byNameOnceAllowed
+				s.racing(race && i%4 == 3) // while it is judged for the first time, too
+				got := s.run(what.words)
+				if got != shown && !strings.HasPrefix(got, "denied") {
+					t.Fatalf("round %d: %s ran, and %s was shown", i, got, shown)
+				}
+				if denied := strings.HasPrefix(got, "denied"); i%4 == 0 && denied || swap && !denied {
+					t.Fatalf("round %d: %s, and %s was shown", i, got, shown)
+				}
+				count[got]++
+			}
+			t.Logf("what ran: %v", count)
+		})
+	}
+}
+
+// Between the last look at the policy and the start things are swapped, once or
+// all the time: what runs is what policy allows, or nothing.
+func TestSwapBeforeTheStart(t *testing.T) {
+	for _, what := range swappedThings {
+		t.Run(what.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSwapper(t, what, what.entries...)
+			s.nobody()
+			words := what.words
+			if what.allowed != nil {
+				words = what.allowed
+			}
+			count := map[string]int{}
+			for i := range swaps(t) {
+				s.rest(i%4 == 1)
+				s.afterCheck = nil
+				if i%4 == 2 {
+					s.afterCheck = sync.OnceFunc(s.flip)
+				}
+				s.racing(i%4 == 3 && !what.byName)
+				got := s.run(words)
+				ran := strings.Trim(got, got[:1]) == "" // one thing, once or twice
+				switch {
+				case ran && (got[0] == 'A' || what.both):
+				case strings.HasPrefix(got, "denied"), strings.HasPrefix(got, "failed"):
+				default:
+					t.Fatalf("round %d: %s ran", i, got)
+				}
+				if i%4 == 0 && got[0] != 'A' || i%4 == 1 && got[0] == 'A' {
+					t.Fatalf("round %d: %s", i, got)
+				}
+				count[got]++
+			}
+			t.Logf("what ran: %v", count)
+		})
+	}
+}
+
+// The policy is changed all the time. A request that begins and ends while
+// nothing is allowed runs nothing, and one that a person answers meanwhile runs
+// only if the policy of that moment lets it be asked.
+func TestSwapPolicy(t *testing.T) {
+	changes := []struct {
+		name  string
+		close func(d *store.Document)
+		open  func(d *store.Document)
+		want  string
+	}{
+		{"security", func(d *store.Document) { d.Defaults.Security = approval.SecurityDeny }, func(d *store.Document) { d.Defaults.Security = approval.SecurityList }, "denied security=deny"},
+		{"denylist", func(d *store.Document) { d.Deny("", approval.DenyRule{Pattern: "tool"}) }, func(d *store.Document) { d.Undeny("", approval.DenyRule{Pattern: "tool"}) }, "denied denylisted"},
+	}
+	for _, asks := range []bool{false, true} {
+		for _, change := range changes {
+			t.Run(change.name+map[bool]string{false: ", allowed", true: ", asked"}[asks], func(t *testing.T) {
+				t.Parallel()
+				swapPolicy(t, asks, change.close, change.open, change.want)
+			})
+		}
+	}
+}
+
+func swapPolicy(t *testing.T, asks bool, closed, opened func(d *store.Document), want string) {
+	b := newBench(t)
+	b.script("tool", "echo A")
+	if asks {
+		b.person(once, nil)
+	} else {
+		b.edit(func(d *store.Document) error { d.Add("*", approval.Entry{Pattern: "tool"}); return nil })
+	}
+	// The policy is open while epoch is 4n, closed while it is 4n+2, and on its way
+	// from one to the other while it is odd.
+	var epoch atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	defer func() { close(stop); <-stopped }()
+	go func() {
+		defer close(stopped)
+		for {
+			for _, change := range []func(d *store.Document){closed, opened} {
+				epoch.Add(1)
+				b.edit(func(d *store.Document) error { change(d); return nil })
+				epoch.Add(1)
+				time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}
+	}()
+	count := map[string]int{}
+	for i := range swaps(t) {
+		before := epoch.Load()
+		got := outcome(b.Run(context.Background(), b.request("tool")))
+		count[got]++
+		switch after := epoch.Load(); {
+		case before != after || before%2 == 1: // it changed meanwhile
+		case before%4 == 2 && got != want:
+			t.Fatalf("round %d: %s while nothing was allowed", i, got)
+		case before%4 == 0 && got != "code 0 \"A\\n\"":
+			t.Fatalf("round %d: %s while it was allowed", i, got)
+		}
+	}
+	t.Logf("what became of it: %v", count)
+}
