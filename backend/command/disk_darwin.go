@@ -20,8 +20,5 @@ func look(path string) (approval.File, error) {
 	if err := unix.Lstat(real, &st); err != nil {
 		return approval.File{}, &os.PathError{Op: "look at", Path: path, Err: err}
 	}
-	return approval.File{
-		Path: real, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: uint32(st.Mode), UID: int(st.Uid),
-		Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
-	}, nil
+	return fileOf(real, &st), nil
 }

@@ -32,10 +32,7 @@ func look(name string) (approval.File, error) {
 		}
 		real = string(buf[:n])
 	}
-	return approval.File{
-		Path: real, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: st.Mode, UID: int(st.Uid),
-		Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
-	}, nil
+	return fileOf(real, &st), nil
 }
 
 // openPath opens a path to look at it. straight tells that no link was

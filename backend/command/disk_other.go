@@ -4,6 +4,7 @@ package command
 
 import (
 	"errors"
+	"os"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -13,3 +14,5 @@ var errPlatform = errors.New("cannot resolve programs: this platform has no host
 func look(string) (approval.File, error) { return approval.File{}, errPlatform }
 
 func head(string, int) ([]byte, error) { return nil, errPlatform }
+
+func openSame(approval.File) (*os.File, error) { return nil, errPlatform }

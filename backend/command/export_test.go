@@ -1,6 +1,10 @@
 package command
 
-import "github.com/countersign-app/countersign/backend/approval"
+import (
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
 
 // Measured analyses a request and tells how many steps that took.
 func (a *Analyzer) Measured(req *approval.Request) (plan approval.Plan, steps int) {
@@ -11,3 +15,7 @@ func (a *Analyzer) Measured(req *approval.Request) (plan approval.Plan, steps in
 // MaxWork bounds these steps, but for those that the names of files cost
 // which patterns stand for.
 const MaxWork = maxWork
+
+// Asking has another program asked than the system's own, for at most this
+// long.
+func (s *Signers) Asking(program string, limit time.Duration) { s.program, s.limit = program, limit }
