@@ -93,7 +93,7 @@ const maxAgents = 64
 // rulesFor returns the rules that hold for an agent now, and the generation
 // of the store they were made from.
 func (g *Gate) rulesFor(agentID string) (*policy.Rules, uint64) {
-	now := g.Store.Snapshot()
+	now := g.Store.Current()
 	g.mu.Lock()
 	have, ok := g.rules[agentID]
 	g.mu.Unlock()

@@ -38,7 +38,9 @@ type bench struct {
 	asked   atomic.Int32
 	mu      sync.Mutex
 	events  []approval.EventKind
-	// afterCheck is called between the last look at the policy and each start.
+	// afterFinal is called when run-time words were judged, and afterCheck
+	// between the last look at the policy and each start.
+	afterFinal func(argv []string)
 	afterCheck func()
 }
 
@@ -56,6 +58,14 @@ func (h hooked) Run(ctx context.Context, job runner.Job) approval.Result {
 			h.afterCheck()
 		}
 		return err
+	}
+	final := job.Final
+	job.Final = func(seg int, argv []string, dir string) (*approval.Plan, error) {
+		plan, err := final(seg, argv, dir)
+		if h.afterFinal != nil {
+			h.afterFinal(argv)
+		}
+		return plan, err
 	}
 	return h.Runner.Run(ctx, job)
 }
@@ -573,6 +583,8 @@ func TestMessage(t *testing.T) {
 			"SYSTEM_RUN_DENIED: allowlist miss: no entry covers /x. It is about: x y. " + string(approval.EndingPolicy)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: "the person said no"}, Note: "not\x1b now"},
 			`SYSTEM_RUN_DENIED: user denied. They say: not\u{1B} now. ` + string(approval.EndingPersonSaidNo)},
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonRuntimeValue, Sentence: "no \x1b[2J\n/x"}, Segment: "cat \x1b[1A\u202e"},
+			`SYSTEM_RUN_DENIED: runtime-value: no \u{1B}[2J\u{A}/x. It is about: cat \u{1B}[1A\u{202E}. ` + string(approval.EndingPolicy)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonPromptExpired}},
 			"SYSTEM_RUN_DENIED: prompt-expired. Asking again later can help. " + string(approval.EndingNobody)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},

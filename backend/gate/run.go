@@ -100,9 +100,15 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 
 // check is the judge right before a start: if the policy changed since the
 // request was judged, it is judged again, and only what would still run runs.
-func (f *flight) check(_ int, _ *approval.Segment) error {
-	if f.Store.Snapshot().Generation == f.generation {
+// Words that only the run could tell are judged as what they became.
+func (f *flight) check(seg int, s *approval.Segment) error {
+	if f.Store.Current().Generation == f.generation {
 		return nil
+	}
+	if s != nil && f.plan.Segments[seg].Words != nil {
+		if _, err := f.final(seg, s.Argv, s.Dir); err != nil {
+			return err
+		}
 	}
 	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, answer: f.answer}
 	f.paying.Lock()

@@ -270,3 +270,43 @@ func names(t *testing.T, dir string) string {
 	}
 	return strings.Join(list, " ")
 }
+
+// A rule that comes after a word became final, and before its program starts,
+// holds for what it became: made by us, or written into the file by hand.
+func TestDeniedAsItBecameFinal(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		b := newBench(t, approval.Entry{Pattern: "ls"}, approval.Entry{Pattern: "cat"})
+		for _, name := range []string{"a", "b"} {
+			b.put(name, name)
+		}
+		b.afterFinal = func(argv []string) {
+			if argv[1] != "b" {
+				return
+			}
+			deny := func(d *store.Document) error {
+				d.Deny("", approval.DenyRule{Pattern: "cat", Args: []string{"b"}})
+				return nil
+			}
+			if !byHand {
+				b.edit(deny)
+				return
+			}
+			name := b.path("state/exec-approvals.json")
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ruled := strings.Replace(string(text), `"defaults": {`, `"defaults": {"denylist": [{"pattern": "cat", "args": ["b"]}], `, 1)
+			if ruled == string(text) {
+				t.Fatalf("no defaults in %s", text)
+			}
+			if err := os.WriteFile(name, []byte(ruled), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := b.Run(context.Background(), b.request("bash", "-c", `for f in $(ls [ab]); do cat "$f"; done`))
+		if got.Denied == nil || got.Denied.Reason != approval.ReasonDenylisted || string(got.Stdout) != "a" {
+			t.Errorf("by hand %v: %s, printed %q", byHand, outcome(got), got.Stdout)
+		}
+	}
+}

@@ -38,3 +38,10 @@ func openLock(path string) (*os.File, error) {
 func tryLock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
+
+// stampAt looks at a file, or at a link.
+func stampAt(path string) (stamp, error) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	return stamp{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano()}, err
+}

@@ -19,18 +19,18 @@ func (s *Store) record(what saving) {
 	}
 }
 
-// look judges the file if it is not as it was. It reports whether an edit
-// from outside was accepted.
-func (s *Store) look() bool {
+// look judges the file if it is not as it was.
+func (s *Store) look() {
+	before := stampOf(s.path)
 	err := checkFolder(s.opt.State.Dir)
 	var text []byte
 	if err == nil {
 		text, err = readPrivate(s.path)
 	}
-	if err == nil && hashOf(text) == s.seen {
-		return false
+	if err != nil || hashOf(text) != s.seen {
+		s.unkept = s.judge(text, err) || s.unkept
 	}
-	return s.judge(text, err)
+	s.looked.Store(before)
 }
 
 // judge decides what an edit from outside is: broken, held or accepted.

@@ -68,7 +68,10 @@ type Store struct {
 	accepted version // what holds; an outside edit is compared with it
 	waiting  version // what is held, while something is
 	seen     string  // hash of what the file held, or why it could not be read
+	unkept   bool    // what holds came from outside and has no backup
 	used     uint64  // generations so far
+
+	looked atomic.Pointer[stamp] // the file when it was last read; nil: read it again
 }
 
 // version is one text of the file.
@@ -258,7 +261,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Snapshot returns what holds now. It never waits and never reads the disk.
+// Snapshot returns what held when the file was last looked at, which is soon
+// after each change. It never waits and never reads the disk.
 func (s *Store) Snapshot() Snapshot { return *s.current.Load() }
 
 // Changed receives a value after a change; several changes may be one value.

@@ -56,9 +56,10 @@ func (s *Store) watch() {
 // for the lock only shortly: whoever holds it must not keep us from looking.
 func (s *Store) lookOutside() {
 	s.mu.Lock()
-	accepted := s.look()
+	s.look()
+	unkept := s.unkept
 	s.mu.Unlock()
-	if !accepted {
+	if !unkept {
 		return
 	}
 	unlock, err := s.lock(settle)
@@ -70,4 +71,5 @@ func (s *Store) lookOutside() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record(savedEdit)
+	s.unkept = false
 }
