@@ -30,7 +30,7 @@ func (f *flight) denied() *approval.Denial {
 		about = slices.IndexFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
 	}
 	if about >= 0 {
-		d.Segment = display.Line(strings.Join(f.plan.Segments[about].Argv, " "))
+		d.Segment = strings.Join(f.plan.Segments[about].Argv, " ")
 	}
 	return d
 }
@@ -51,7 +51,8 @@ const maxSegmentShown = 200
 
 // Message writes a denial for the agent: what the protocol says for the
 // reason, what it is about, what the person wants known, and the sentence
-// that ends the search for a way around.
+// that ends the search for a way around. It is one line, whatever the parts of
+// the denial hold.
 func Message(d approval.Denial) string {
 	if d.Reason == approval.ReasonInvalid || d.Reason == approval.ReasonEnvRefused {
 		return display.Line(d.Sentence)
@@ -65,7 +66,7 @@ func Message(d approval.Denial) string {
 	}
 	text += "."
 	if d.Segment != "" {
-		text += " It is about: " + shorten(d.Segment) + "."
+		text += " It is about: " + shorten(display.Line(d.Segment)) + "."
 	}
 	if d.Note != "" {
 		text += " They say: " + display.Line(d.Note) + "."

@@ -4,10 +4,7 @@ package runner
 
 import (
 	"errors"
-	"strconv"
-	"strings"
 	"syscall"
-	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -174,15 +171,11 @@ func (u *run) segment(seg int) *approval.Segment {
 	return &u.job.Plan.Segments[seg]
 }
 
-// textOf is the text of a segment for a denial, escaped where it could
-// deceive.
+// textOf is the text of a segment for a denial.
 func (u *run) textOf(seg int) string {
 	s, text := u.segment(seg), u.job.Plan.Text
 	if s != nil && 0 <= s.Start && s.Start <= s.End && s.End <= len(text) {
 		text = text[s.Start:s.End]
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) {
-		return strconv.QuoteToGraphic(text)
 	}
 	return text
 }
