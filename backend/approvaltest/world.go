@@ -98,8 +98,8 @@ func (w *World) holds(dir string) bool {
 }
 
 // Head returns the beginning of an invented file.
-func (w *World) Head(name string, n int) ([]byte, error) {
-	at, err := w.real(name, 0)
+func (w *World) Head(file approval.File, n int) ([]byte, error) {
+	at, err := w.real(file.Path, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,9 @@ import (
 type World interface {
 	// Look follows links and returns the file with its real path.
 	Look(path string) (approval.File, error)
-	// Head returns the first bytes of a file, at most n.
-	Head(path string, n int) ([]byte, error)
+	// Head returns the first bytes of a file that was looked at, at most n,
+	// and fails where another one is in its place.
+	Head(file approval.File, n int) ([]byte, error)
 	// List returns the names in a folder, in any order. It may stop after
 	// 50 001 of them, which is more than one analysis looks at.
 	List(path string) ([]string, error)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -14,8 +15,24 @@ type Disk struct{}
 // Look follows links and returns the file with its real path.
 func (Disk) Look(path string) (approval.File, error) { return look(path) }
 
-// Head returns the first bytes of a file, at most n.
-func (Disk) Head(path string, n int) ([]byte, error) { return head(path, n) }
+// Head returns the first bytes of a file that was looked at, at most n.
+func (Disk) Head(file approval.File, n int) ([]byte, error) {
+	f, err := openSame(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	if err == nil && !stillSame(f, file) {
+		err = errOther(file)
+	}
+	return text, err
+}
+
+// errOther says that a name leads to another file than the one that was seen.
+func errOther(file approval.File) error {
+	return fmt.Errorf("cannot read %s: it is not the file any more that was seen", file.Path)
+}
 
 // List returns the names in a folder.
 func (Disk) List(path string) ([]string, error) {

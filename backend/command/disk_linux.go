@@ -47,3 +47,22 @@ func openPath(name string) (fd int, straight bool, err error) {
 	fd, err = unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	return fd, false, err
 }
+
+// openRegular opens a file for reading. No link is followed, and nothing is
+// opened but what the first look at it says that it is.
+func openRegular(file approval.File) (int, error) {
+	at, err := unix.Openat2(unix.AT_FDCWD, file.Path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: file.Path, Err: err}
+	}
+	defer unix.Close(at)
+	var st unix.Stat_t
+	if err := unix.Fstat(at, &st); err != nil || !isSame(&st, file) {
+		return -1, errOther(file)
+	}
+	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(at), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: file.Path, Err: err}
+	}
+	return fd, nil
+}

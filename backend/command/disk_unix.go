@@ -3,7 +3,6 @@
 package command
 
 import (
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -11,36 +10,31 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// head opens for reading without ever waiting, so that a pipe in the place
-// of a program cannot hold us up.
-func head(path string, n int) ([]byte, error) {
-	fd, err := openNow(path)
+// openSame opens a regular file for reading, and fails unless the open one is
+// that which was seen: names may lead elsewhere for a moment and back again.
+// Nothing that waits, such as a pipe, is opened.
+func openSame(file approval.File) (*os.File, error) {
+	fd, err := openRegular(file)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
-	buf := make([]byte, n)
-	n, err = unix.Read(fd, buf)
-	return buf[:max(n, 0)], err
-}
-
-func openNow(path string) (int, error) {
-	return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-}
-
-// openSame opens a regular file, and fails unless the open one is that which
-// was seen: names may lead elsewhere for a moment and back again.
-func openSame(file approval.File) (*os.File, error) {
-	fd, err := openNow(file.Path)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: file.Path, Err: err}
+	f := os.NewFile(uintptr(fd), file.Path)
+	if !stillSame(f, file) {
+		f.Close()
+		return nil, errOther(file)
 	}
+	return f, nil
+}
+
+// stillSame reports whether an open file is what was seen, and was not written
+// to since then.
+func stillSame(f *os.File, file approval.File) bool {
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || !fileOf(file.Path, &st).Same(file) {
-		unix.Close(fd)
-		return nil, fmt.Errorf("cannot open %s: it is not the file any more that was seen", file.Path)
-	}
-	return os.NewFile(uintptr(fd), file.Path), nil
+	return unix.Fstat(int(f.Fd()), &st) == nil && isSame(&st, file)
+}
+
+func isSame(st *unix.Stat_t, file approval.File) bool {
+	return uint32(st.Mode)&modeType == modeRegular && fileOf(file.Path, st).Same(file)
 }
 
 // fileOf turns what the kernel says of a file into our word for it.

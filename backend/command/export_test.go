@@ -16,6 +16,9 @@ func (a *Analyzer) Measured(req *approval.Request) (plan approval.Plan, steps in
 // which patterns stand for.
 const MaxWork = maxWork
 
+// Waiting has nobody wait longer for a sum.
+func (h *Hashes) Waiting(limit time.Duration) { h.wait = limit }
+
 // Asking has another program asked than the system's own, for at most this
 // long.
 func (s *Signers) Asking(program string, limit time.Duration) { s.program, s.limit = program, limit }

@@ -17,13 +17,18 @@ type heads struct {
 	have map[approval.File][]byte
 }
 
-// Limits of what is remembered.
-const (
-	maxHeads = 4096
-	// settled is how long ago a file must have changed: the kernel's clock is
-	// too coarse to tell two changes apart that follow each other.
-	settled = time.Second
-)
+// maxHeads bounds what is remembered.
+const maxHeads = 4096
+
+// settled is how long ago a file must have changed: the kernel's clock is too
+// coarse to tell two changes apart that follow each other.
+const settled = time.Second
+
+// lasting reports whether what a file holds may be remembered under what was
+// seen of it: a later change would show.
+func lasting(file approval.File) bool {
+	return file.Changed != 0 && time.Since(time.Unix(0, file.Changed)) >= settled
+}
 
 // head returns what a program begins with.
 func (j *job) head(file approval.File) ([]byte, error) {
@@ -34,8 +39,8 @@ func (j *job) head(file approval.File) ([]byte, error) {
 	if ok {
 		return text, nil
 	}
-	text, err := j.World.Head(file.Path, headSize)
-	if err != nil || file.Changed == 0 || time.Since(time.Unix(0, file.Changed)) < settled {
+	text, err := j.World.Head(file, headSize)
+	if err != nil || !lasting(file) {
 		return text, err
 	}
 	h.mu.Lock()

@@ -79,7 +79,7 @@ func TestSigners(t *testing.T) {
 	for _, test := range []struct{ end, want string }{{"exit 0", signer}, {"exit 1", ""}, {"exit 2", ""}, {"exit 3", ""}} {
 		n := newNotary(t, test.end)
 		s := n.signers()
-		file := lookAt(t, n.file(t, "tool", program))
+		file := settled(t, n.file(t, "tool", program))
 		if got := s.Of(file); got != test.want {
 			t.Errorf("%s: %q, want %q", test.end, got, test.want)
 		}

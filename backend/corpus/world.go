@@ -68,8 +68,8 @@ func (w *World) Look(name string) (approval.File, error) {
 
 // Head returns the first bytes of a file, at most n. A program of which the
 // corpus does not say what is in it begins as a binary does.
-func (w *World) Head(name string, n int) ([]byte, error) {
-	text, err := w.read(name)
+func (w *World) Head(file approval.File, n int) ([]byte, error) {
+	text, err := w.read(file.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // aWorld makes the world of a file without its braces.
@@ -113,13 +115,13 @@ func TestHead(t *testing.T) {
 		{"/usr/bin", 4, "", false},
 		{"/loop", 4, "", false},
 	} {
-		got, err := w.Head(c.name, c.n)
+		got, err := w.Head(approval.File{Path: c.name}, c.n)
 		if string(got) != c.want || (err == nil) != c.ok {
 			t.Errorf("%s: got %q, %v", c.name, got, err)
 		}
 	}
 	silent := aWorld(t, `"home": "/h", "cwd": "/h", "files": ["/h/f"]`)
-	if got, err := silent.Head("/h/f", 4); err == nil {
+	if got, err := silent.Head(approval.File{Path: "/h/f"}, 4); err == nil {
 		t.Errorf("a file of which nothing is said holds %q", got)
 	}
 }

@@ -1,0 +1,165 @@
+package command
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Hashes computes SHA-256 sums of programs and remembers them for as long as
+// the file stays the same in device, inode, size, mode, owner and times. Its
+// zero value is ready, and it may be used by many at once.
+type Hashes struct {
+	mu    sync.Mutex
+	known map[approval.File]string
+	busy  map[approval.File]*hashing
+	slots chan struct{}
+	// tests alone set this.
+	wait time.Duration
+}
+
+// hashing is one sum on its way. done is closed when the rest is set.
+type hashing struct {
+	began time.Time
+	done  chan struct{}
+	sum   string
+	err   error
+}
+
+const (
+	// maxHashes bounds the memory; beyond it everything is forgotten and hashed
+	// again when it is asked for.
+	maxHashes = 10_000
+	// maxHashed is the size in bytes up to which files are hashed. The largest
+	// programs that are known have half of it.
+	maxHashed = 1 << 30
+	// hashWait is how long anybody waits for a sum, and hashLimit how long it may
+	// take altogether: a slow disk may have it ready for the next one who asks.
+	hashWait  = 10 * time.Second
+	hashLimit = time.Minute
+	// maxHashing bounds the files that are read at once.
+	maxHashing = 8
+)
+
+// Of returns the sum of a file in hex, within 10 seconds. It is that of the
+// very file that was seen, whatever its name leads to meanwhile, and an error
+// where that is not there, larger than a gigabyte or read too slowly. A file is
+// read once, however many ask.
+func (h *Hashes) Of(file approval.File) (string, error) {
+	if file.Size > maxHashed {
+		return "", fmt.Errorf("cannot identify %s: it is larger than a gigabyte", file.Path)
+	}
+	h.mu.Lock()
+	sum, ok := h.known[file]
+	one := h.busy[file]
+	if !ok && one == nil {
+		one = h.begin(file)
+	}
+	wait := h.wait
+	h.mu.Unlock()
+	if ok {
+		return sum, nil
+	}
+	if wait == 0 {
+		wait = hashWait
+	}
+	late := time.NewTimer(wait - time.Since(one.began))
+	defer late.Stop()
+	select {
+	case <-one.done:
+	case <-late.C:
+		select {
+		case <-one.done: // it took longer, but it is there
+		default:
+			return "", fmt.Errorf("cannot identify %s: it is not read within %v, so ask again later", file.Path, wait)
+		}
+	}
+	if one.err != nil {
+		return "", fmt.Errorf("cannot identify %s: %w", file.Path, one.err)
+	}
+	return one.sum, nil
+}
+
+// begin has a file hashed. It is called with the lock held. A sum that could
+// not be remembered is nobody else's: they may have seen a later content.
+func (h *Hashes) begin(file approval.File) *hashing {
+	one := &hashing{began: time.Now(), done: make(chan struct{})}
+	if h.slots == nil {
+		h.slots, h.known, h.busy = make(chan struct{}, maxHashing), map[approval.File]string{}, map[approval.File]*hashing{}
+	}
+	shared := lasting(file)
+	if shared {
+		h.busy[file] = one
+	}
+	go func() {
+		defer close(one.done)
+		if one.err = h.enter(one); one.err == nil {
+			one.sum, one.err = hash(file, one.began.Add(hashLimit))
+			<-h.slots
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !shared {
+			return
+		}
+		delete(h.busy, file)
+		if len(h.known) >= maxHashes {
+			clear(h.known)
+		}
+		if one.err == nil {
+			h.known[file] = one.sum
+		}
+	}()
+	return one
+}
+
+var errSlow = errors.New("reading it takes too long")
+
+// enter waits until few enough files are read.
+func (h *Hashes) enter(one *hashing) error {
+	late := time.NewTimer(hashLimit - time.Since(one.began))
+	defer late.Stop()
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-late.C:
+		return errSlow
+	}
+}
+
+// hash reads a file to where it ended when it was seen.
+func hash(file approval.File, until time.Time) (string, error) {
+	f, err := openSame(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, &untilReader{f, until}, file.Size); err != nil {
+		return "", err
+	}
+	if !stillSame(f, file) {
+		return "", errOther(file)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// untilReader is a file that cannot be read for longer than until.
+type untilReader struct {
+	file  *os.File
+	until time.Time
+}
+
+func (r *untilReader) Read(p []byte) (int, error) {
+	if time.Now().After(r.until) {
+		return 0, errSlow
+	}
+	return r.file.Read(p)
+}
