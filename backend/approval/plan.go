@@ -169,6 +169,10 @@ type Segment struct {
 	Profiled bool `json:"profiled,omitempty"`
 	// Effects are what its job is and a person is told all the same.
 	Effects []Effect `json:"effects,omitempty"`
+	// Code are the files with program text that its words name, as they were
+	// seen, under the names by which it opens them itself: links may lead to
+	// them.
+	Code []File `json:"-"`
 	// Looked tells that what they do hangs on the files that are there, and
 	// FromFile that a program in a file was read.
 	Looked   bool `json:"-"`

@@ -103,6 +103,7 @@ type arguments struct {
 	program  bool               // it reads a program from a file
 	effects  []approval.Effect  // what is shown although it passes
 	gone     []string           // what it deletes or overwrites
+	code     []approval.File    // with program text
 }
 
 // inner is a command that the words of a program hold.

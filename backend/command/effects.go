@@ -26,11 +26,14 @@ func (j *job) effects(seg *approval.Segment) {
 	}
 	args, reader := j.profiled(seg), readerWords{}
 	if args != nil {
-		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects = true, args.looked, args.program, args.effects
+		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code = true, args.looked, args.program, args.effects, args.code
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {
 		reader = asReader(name, seg.Argv)
 		seg.Findings = append(seg.Findings, reader.findings...)
+	}
+	if args == nil && (seg.Kind == approval.KindShell || seg.Kind == approval.KindInterpreter) {
+		j.firstFile(seg)
 	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
@@ -44,6 +47,17 @@ func (j *job) effects(seg *approval.Segment) {
 	if which := j.protectedArgument(seg, args, reader); which != "" {
 		seg.Ours = which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
+	}
+}
+
+// firstFile takes the first file that the words of a program name for the one
+// with its program: that of a shell, or an interpreter of which no more is
+// known.
+func (j *job) firstFile(seg *approval.Segment) {
+	for _, word := range seg.Argv[1:] {
+		if seg.Code = j.bound(seg.Dir, word); seg.Code != nil {
+			return
+		}
 	}
 }
 

@@ -38,14 +38,14 @@ type use struct {
 // rule says when an effect asks: always, or where check does not pass. says is
 // the sentence then, of who and the value. note is called for the values that
 // pass and those that do not: what follows may depend on them. A value that is
-// a program names no file.
+// a program names no file, and one that is code may name a file with a program.
 type rule struct {
 	reason approval.Reason
 	says   string
 	check  func(a *arguments, u use) bool
 	note   func(a *arguments, u use)
 
-	program bool
+	program, code bool
 }
 
 // effects are all of them. An effect without a reason asks in its note, or not
@@ -63,8 +63,8 @@ func init() { // the notes of some look at others
 		effectCommand: {},
 		effectFed:     {},
 		effectRun:     {},
-		"starts":      {reason: starts, says: "%[1]s starts a program"},
-		"code":        {reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
+		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
+		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
 		"writes":      {reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
@@ -143,7 +143,7 @@ func init() { // the notes of some look at others
 				a.dir = file.Path
 			}
 		}},
-		effectScript: {reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
+		effectScript: {code: true, reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
 			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) || !u.fits() {
 				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the working directory", u.who, u.value)
 			}
@@ -153,7 +153,7 @@ func init() { // the notes of some look at others
 				a.find(starts, "%s is given %q, which may be no file", u.who, u.value)
 			}
 		}},
-		"usual": {reason: starts, says: "%[1]s is given settings of an unusual place, %[2]q", check: func(a *arguments, u use) bool {
+		"usual": {code: true, reason: starts, says: "%[1]s is given settings of an unusual place, %[2]q", check: func(a *arguments, u use) bool {
 			return a.inside(u.value) && a.isFile(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
 		}},
 		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the working directory", check: func(a *arguments, u use) bool {
@@ -165,7 +165,7 @@ func init() { // the notes of some look at others
 		"module": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			return here(a, u) || plainName(u.value, "@") && !a.isHere(u.value)
 		}},
-		effectGoFile: {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
+		effectGoFile: {code: true, reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			return here(a, u) || isGo(u.value) && plainName(u.value, "") && a.inside(u.value)
 		}},
 		effectPath: {reason: outside, says: "%[1]s is given the pattern %[2]q, which can mean any file", check: func(_ *arguments, u use) bool {
@@ -272,7 +272,7 @@ const reading = 50
 
 // inFile is the rule of programs that stand in a file of the working directory.
 func inFile(read func(string) string) rule {
-	return rule{note: func(a *arguments, u use) {
+	return rule{code: true, note: func(a *arguments, u use) {
 		why := "is not in the working directory"
 		if a.inside(u.value) && a.isFile(u.value) && a.spend(reading) {
 			a.program = true
@@ -348,4 +348,21 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if r.note != nil {
 		r.note(a, u)
 	}
+	if r.code {
+		a.code = append(a.code, a.bound(a.dir, value)...)
+	}
+}
+
+// bound returns the regular file that a word leads to, if there is one, under
+// the name by which the program will open it.
+func (j *job) bound(dir, word string) []approval.File {
+	if word == "" || dir == "" && !path.IsAbs(word) {
+		return nil
+	}
+	file, err := j.look(join(dir, word))
+	if err != nil || file.Mode&modeType != modeRegular {
+		return nil
+	}
+	file.Path = join(dir, word)
+	return []approval.File{file}
 }

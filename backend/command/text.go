@@ -93,6 +93,9 @@ func (t *textJob) hint(seg *approval.Segment) {
 	case seg.Argv[0] == "alias":
 		_, text, _ := strings.Cut(words[0], "=")
 		words = []string{text}
+	case seg.Argv[0] == "." || seg.Argv[0] == "source":
+		seg.Code = t.bound(seg.Dir, words[0])
+		return
 	case seg.Argv[0] != "eval":
 		return
 	}

@@ -236,7 +236,7 @@ func sameReasons(shown, now approval.Judgement) bool {
 }
 
 // samePlan reports whether two looks at a request found the same programs,
-// folder and words.
+// files with program text, folder and words.
 func samePlan(a, b *approval.Plan) bool {
 	if a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
 		return false
@@ -244,7 +244,8 @@ func samePlan(a, b *approval.Plan) bool {
 	for i := range a.Segments {
 		x, y := &a.Segments[i], &b.Segments[i]
 		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !x.Program.Same(y.Program) ||
-			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, sameRedirect) || x.Floor != y.Floor {
+			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, sameRedirect) ||
+			!slices.EqualFunc(x.Code, y.Code, sameFile) || x.Floor != y.Floor {
 			return false
 		}
 	}
@@ -255,8 +256,10 @@ func sameRedirect(a, b approval.Redirect) bool {
 	if a.File == nil || b.File == nil {
 		return a == b
 	}
-	return a.FD == b.FD && a.To == b.To && a.Text == b.Text && a.File.Path == b.File.Path && a.File.Same(*b.File)
+	return a.FD == b.FD && a.To == b.To && a.Text == b.Text && sameFile(*a.File, *b.File)
 }
+
+func sameFile(a, b approval.File) bool { return a.Path == b.Path && a.Same(b) }
 
 // key names a question for merging: requests share one only if everything
 // that is shown with it is the same, down to the files that would run.
@@ -269,7 +272,7 @@ func (f *flight) key() string {
 	}
 	parts = append(parts, "", identity(f.plan.Outer))
 	for _, s := range f.plan.Segments {
-		parts = append(parts, s.Dir, identity(s.Program))
+		parts = append(parts, s.Dir, identity(s.Program), fmt.Sprint(s.Code))
 	}
 	return strings.Join(parts, "\x00")
 }

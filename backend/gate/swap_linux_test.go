@@ -71,14 +71,47 @@ func (b *bench) copies(a, other string) {
 
 func program(p *approval.Plan) uint64 { return p.Segments[0].Program.File.Ino }
 
+func interpreter(p *approval.Plan) uint64 { return p.Segments[0].Program.Interpreter.File.Ino }
+
+// code is the file with program text that the last command names.
+func code(p *approval.Plan) uint64 { return p.Segments[len(p.Segments)-1].Code[0].Ino }
+
 var swappedThings = []swapped{
 	{name: "binary", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: program, flip: swapping("bin/tool", "bin/other"),
 		make: func(b *bench) { b.copies("bin/tool", "bin/other") }},
 	{name: "script", byName: true, byNameOnceAllowed: true, words: []string{"tool"}, entries: []string{"~/bin/*"}, is: program, flip: swapping("bin/tool", "bin/other"),
 		make: func(b *bench) { b.script("tool", "echo A"); b.script("other", "echo B") }},
-	{name: "interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, flip: swapping("own/i", "own/j"),
-		is:   func(p *approval.Plan) uint64 { return p.Segments[0].Program.Interpreter.File.Ino },
+	{name: "interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: interpreter, flip: swapping("own/i", "own/j"),
 		make: func(b *bench) { b.copies("own/i", "own/j"); b.put("bin/tool", "#!"+b.path("own/i")+"\n") }},
+	{name: "interpreter through env", words: []string{"tool"}, entries: []string{"~/bin/tool"}, is: interpreter, flip: swapping("bin/i", "bin/j"),
+		make: func(b *bench) { b.copies("bin/i", "bin/j"); b.put("bin/tool", "#!/usr/bin/env i\n") }},
+	{name: "interpreter of an interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: interpreter, flip: swapping("own/script", "own/other"),
+		make: func(b *bench) {
+			b.copies("own/i", "own/j")
+			b.put("own/script", "#!"+b.path("own/i")+"\n")
+			b.put("own/other", "#!"+b.path("own/j")+"\n")
+			b.put("bin/tool", "#!"+b.path("own/script")+"\n")
+		}},
+	{name: "target of a wrapper", byName: true, byNameOnceAllowed: true, words: []string{"nice", "tool"}, entries: []string{"nice", "~/bin/tool"}, flip: swapping("bin/tool", "bin/other"),
+		is:   func(p *approval.Plan) uint64 { return p.Segments[1].Program.File.Ino },
+		make: func(b *bench) { b.copies("bin/tool", "bin/other") }},
+	{name: "interpreter of the target of a wrapper", byName: true, byNameOnceAllowed: true, words: []string{"env", "tool"}, entries: []string{"env", "~/bin/tool"}, flip: swapping("own/i", "own/j"),
+		is:   func(p *approval.Plan) uint64 { return p.Segments[1].Program.Interpreter.File.Ino },
+		make: func(b *bench) { b.copies("own/i", "own/j"); b.put("bin/tool", "#!"+b.path("own/i")+"\n") }},
+	{name: "awk -f", byName: true, byNameOnceAllowed: true, words: []string{"awk", "-f", "name"}, entries: []string{"awk"}, is: code, flip: swapping("work/name", "work/other"),
+		make: func(b *bench) {
+			b.put("work/name", `BEGIN { print "A" }`)
+			b.put("work/other", `BEGIN { system("echo B") }`)
+		}},
+	{name: "link to the file of awk -f", byName: true, byNameOnceAllowed: true, words: []string{"awk", "-f", "name"}, entries: []string{"awk"}, is: code, flip: swapping("work/name", "work/other"),
+		make: func(b *bench) {
+			b.put("work/a", `BEGIN { print "A" }`)
+			b.put("work/b", `BEGIN { system("echo B") }`)
+			b.link("work/a", "work/name")
+			b.link("work/b", "work/other")
+		}},
+	{name: "script of an interpreter", byName: true, byNameOnceAllowed: true, both: true, words: []string{"nice", "perl", "name.pl"}, entries: []string{"nice", "perl"}, is: code, flip: swapping("work/name.pl", "work/other.pl"),
+		make: func(b *bench) { b.put("work/name.pl", `print "A"`); b.put("work/other.pl", `print "B"`) }},
 	{name: "link", words: []string{"tool"}, entries: []string{"~/bin/tool"}, is: program, flip: swapping("bin/tool", "bin/other"),
 		make: func(b *bench) {
 			b.copies("own/a", "own/b")
@@ -270,7 +303,7 @@ func TestSwapBeforeTheStart(t *testing.T) {
 				default:
 					t.Fatalf("round %d: %s ran", i, got)
 				}
-				if i%4 == 0 && got[0] != 'A' || i%4 == 1 && got[0] == 'A' {
+				if i%4 == 0 && got[0] != 'A' || i%4 == 1 && got[0] == 'A' || i%4 == 2 && got[0] == 'B' {
 					t.Fatalf("round %d: %s", i, got)
 				}
 				count[got]++

@@ -239,6 +239,7 @@ func (sh *shell) simple(seg int, io stdio) ending {
 type ready struct {
 	*approval.Segment
 	targets []target
+	code    []approval.File
 }
 
 // final returns a segment as it runs now. What only now is known is judged, and
@@ -246,7 +247,7 @@ type ready struct {
 // It reports false when nothing is to be run.
 func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 	s := &sh.job.Plan.Segments[seg]
-	was := ready{s, targets(sh.job.Plan, seg)}
+	was := ready{s, targets(sh.job.Plan, seg), codeOf(sh.job.Plan, seg)}
 	argv, known := s.Argv, true
 	if s.Words != nil {
 		words, e, ok := sh.expand(s.Words, stderr)
@@ -278,7 +279,7 @@ func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 	}
 	now := plan.Segments[0]
 	now.Assigns, now.Redirects, now.Start, now.End = s.Assigns, s.Redirects, s.Start, s.End
-	return ready{&now, targets(plan, 0)}, ending{}, true
+	return ready{&now, targets(plan, 0), codeOf(plan, 0)}, ending{}, true
 }
 
 // unchanged makes sure that a command leads to the programs that it led to when
@@ -304,7 +305,7 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	if c.Kind != approval.KindReader {
 		sh.wrote.Store(true)
 	}
-	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, sh.with(c.Assigns), io, c.targets})
+	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, sh.with(c.Assigns), io, c.targets, c.code})
 	if p != nil {
 		return p, func() ending { return sh.wait(p, seg) }
 	}

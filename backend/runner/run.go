@@ -161,7 +161,7 @@ func (u *run) executeArgv(dir *folder) (ending, error) {
 	}
 	l.argv = plan.Argv
 	if l.seg != Outer {
-		l.targets = targets(plan, l.seg)
+		l.targets, l.code = targets(plan, l.seg), codeOf(plan, l.seg)
 	}
 	l.fds = [3]int{u.null, u.out.write[0], u.out.write[1]}
 	p, err := u.start(l)

@@ -23,8 +23,10 @@ type launch struct {
 	dir  *folder
 	env  []string
 	fds  [3]int
-	// targets are what it starts by its words.
+	// targets are what it starts by its words, and code the files with program
+	// text that it, or one of these, opens by its words.
 	targets []target
+	code    []approval.File
 }
 
 // errEnded says that the run is being ended, so nothing starts any more.

@@ -33,6 +33,18 @@ func targets(plan *approval.Plan, seg int) (list []target) {
 	return list
 }
 
+// codeOf returns the files with program text that a segment, or what it starts by
+// its words, opens by name.
+func codeOf(plan *approval.Plan, seg int) []approval.File {
+	list := slices.Clone(plan.Segments[seg].Code)
+	for i := range plan.Segments {
+		if plan.Segments[i].Via == seg+1 {
+			list = append(list, codeOf(plan, i)...)
+		}
+	}
+	return list
+}
+
 // aim puts the absolute paths of what was judged in the place of the words, so
 // that a wrapper looks nothing up. env gets our PATH again, in case it throws
 // the rest away.
@@ -53,9 +65,15 @@ func (l *launch) aim() []string {
 	return argv
 }
 
-// compare makes sure that the targets are what was judged. One that is neither
-// a program nor a script with a #! line would be run by a shell.
+// compare makes sure that the targets and the files with program text are what
+// was judged. A target that is neither a program nor a script with a #! line
+// would be run by a shell.
 func (l *launch) compare() error {
+	for _, f := range l.code {
+		if err := unchanged(f.Path, f); err != nil {
+			return err
+		}
+	}
 	for _, t := range l.targets {
 		for res := t.res; res != nil; res = res.Interpreter {
 			if err := unchanged(res.File.Path, res.File); err != nil {
