@@ -52,14 +52,16 @@ func (j *job) effects(seg *approval.Segment) {
 
 // firstFile takes the first file that the words of a program name for the one
 // with its program: that of a shell, or an interpreter of which no more is
-// known.
+// known. Few words stand before it.
 func (j *job) firstFile(seg *approval.Segment) {
-	for _, word := range seg.Argv[1:] {
+	for _, word := range seg.Argv[1:min(len(seg.Argv), maxBefore)] {
 		if seg.Code = j.bound(seg.Dir, word); seg.Code != nil {
 			return
 		}
 	}
 }
+
+const maxBefore = 10
 
 // relative reports whether a word may name a file below the working
 // directory.

@@ -14,6 +14,17 @@ func Kept(file approval.File) bool {
 	return file.UID == 0 && file.Mode&0o022 == 0 && OfSystem(file)
 }
 
+// keptAll reports whether only the system's package manager changes a program
+// and all that interprets it.
+func keptAll(res *approval.Resolution) bool {
+	for at := res; at != nil; at = at.Interpreter {
+		if !Kept(at.File) || at != res && at.Bare {
+			return false
+		}
+	}
+	return true
+}
+
 // OfSystem reports whether a file lies where the system keeps its programs.
 func OfSystem(file approval.File) bool {
 	return slices.ContainsFunc(systemPlaces, func(dir string) bool { return within(file.Path, dir) }) && !within(file.Path, "/usr/local")

@@ -103,6 +103,9 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
 		}
+		if one.fed && seg.Program != nil && !keptAll(seg.Program) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s starts %s when its input comes, and programs of the person could change that file until then", first(outer.Argv), seg.Program.File.Path))
+		}
 		j.plan.Segments = append(j.plan.Segments, seg)
 		j.nested(len(j.plan.Segments) - 1)
 	}

@@ -150,6 +150,9 @@ func (a *arguments) finish(p *profile) {
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {
 		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.lists["needs"][0])
 	}
+	if len(p.lists["late"]) > 0 && !a.has["late"] && !a.has["alone"] {
+		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
+	}
 	a.finishLast(p)
 	if !a.has["reads"] {
 		a.findings = append(a.findings, a.written...)

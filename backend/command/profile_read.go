@@ -67,7 +67,7 @@ func (r *profileReader) read(line string) error {
 // options.
 var (
 	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old walks rest dash")
-	optionLists = words("needs alone given dry reads gathers links recursive names")
+	optionLists = words("needs late alone given dry reads gathers links recursive names")
 )
 
 // network reads which subcommands talk to other machines; without a name, it is

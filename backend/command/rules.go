@@ -134,6 +134,10 @@ func init() { // the notes of some look at others
 
 		// Places that are read, or run.
 		"inside": {reason: outside, says: notInside, check: named},
+		"lock": {code: true, reason: outside, says: "%[1]s would wait for %[2]q, or it is not known to be in the working directory", check: func(a *arguments, u use) bool {
+			file, err := a.look(join(a.dir, u.value))
+			return named(a, u) && (err != nil || a.isFile(u.value) || isDir(file))
+		}},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
 			return named(a, u) && (u.is["adds"] || !a.has["folder"])
 		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = join(a.dir, u.value), true }},
@@ -353,10 +357,13 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 }
 
+// maxPath is more than any system opens.
+const maxPath = 4096
+
 // bound returns the regular file that a word leads to, if there is one, under
 // the name by which the program will open it.
 func (j *job) bound(dir, word string) []approval.File {
-	if word == "" || dir == "" && !path.IsAbs(word) {
+	if word == "" || len(word) > maxPath || dir == "" && !path.IsAbs(word) {
 		return nil
 	}
 	file, err := j.look(join(dir, word))
