@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Runner struct {
 	log   *slog.Logger
 	slots chan struct{} // one token for each start that may be going on
 	null  int           // /dev/null, read and write
+	room  room
 
 	mu     sync.Mutex
 	closed bool
@@ -51,6 +53,7 @@ func New(o Options) (*Runner, error) {
 	return &Runner{
 		now: o.Now, log: o.Log, null: null,
 		slots: make(chan struct{}, o.MaxStarts), runs: map[string]*run{},
+		room: room{whole: wholeRoom(), by: map[string]need{}},
 	}, nil
 }
 
@@ -78,7 +81,7 @@ func (r *Runner) add(ctx context.Context, job Job) (*run, error) {
 	if r.runs[job.ID] != nil {
 		return nil, errors.New("internal error: a run with this id is going on")
 	}
-	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{})}
+	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{}), unread: map[*os.File]bool{}}
 	u.ctx, u.cancel = context.WithCancelCause(ctx)
 	r.runs[job.ID] = u
 	r.active.Add(1)
@@ -88,6 +91,7 @@ func (r *Runner) add(ctx context.Context, job Job) (*run, error) {
 
 func (r *Runner) remove(u *run) {
 	u.cancel(nil)
+	r.room.give(u.job.Agent, u.has)
 	ours.remove(u)
 	r.mu.Lock()
 	delete(r.runs, u.job.ID)

@@ -15,19 +15,26 @@ const (
 	maxSteps   = 20_000
 	maxNesting = 64
 	maxAtOnce  = 32 // programs
+	maxFiles   = 512
 )
 
-// measure is the size of a part of a plan.
-type measure struct{ steps, atOnce int }
+// measure is the size of a part of a plan: its steps, and how many programs
+// and descriptors it may have at once. A stage of a pipeline counts as a
+// program, whatever it is.
+type measure struct{ steps, atOnce, files int }
 
-// check refuses a plan that is too large or means nothing.
-func check(plan *approval.Plan) error {
+// check refuses a plan that is too large or means nothing, and measures it.
+func check(plan *approval.Plan) (measure, error) {
 	m, err := measureNode(plan, plan.Root, 1)
-	if err == nil && (m.steps > maxSteps || m.atOnce > maxAtOnce) {
+	switch {
+	case err != nil:
+	case m.steps > maxSteps || m.atOnce > maxAtOnce:
 		err = denied(approval.ReasonTooComplex,
 			"this is more than %d steps, or more than %d programs at once", maxSteps, maxAtOnce)
+	case m.files > maxFiles:
+		err = denied(approval.ReasonTooComplex, "this needs more than %d descriptors of pipes, files and folders at once", maxFiles)
 	}
-	return err
+	return m, err
 }
 
 func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, error) {
@@ -39,8 +46,9 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 	}
 	m, parts := measure{steps: 1}, substitutions(plan, n)
 	if n.Op == approval.OpRun {
-		m.atOnce = 1
+		m.atOnce, m.files = 1, looking+opened(plan.Segments[n.Seg].Redirects)
 	}
+	subs := len(parts)
 	for i := range n.Kids {
 		parts = append(parts, &n.Kids[i])
 	}
@@ -53,14 +61,42 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 		if err != nil {
 			return measure{}, err
 		}
+		if i < subs {
+			of.files += pipeEnds + 1
+		}
 		m.steps += of.steps
 		if n.Op == approval.OpPipe {
-			m.atOnce += of.atOnce
+			m.atOnce += max(1, of.atOnce)
+			m.files += of.files + pipeEnds + 1
 		} else {
-			m.atOnce = max(m.atOnce, of.atOnce)
+			m.atOnce, m.files = max(m.atOnce, of.atOnce), max(m.files, of.files)
 		}
 	}
+	if n.Op == approval.OpSub {
+		m.files++
+	}
+	m.files += opened(n.Redirects)
 	return m, nil
+}
+
+// What descriptors are for, besides the folder that each subshell may have of
+// its own: the ends of a pipe, and what one command looks at before it starts.
+const (
+	pipeEnds = 2
+	looking  = 2
+)
+
+// opened is how many descriptors redirections open.
+func opened(list []approval.Redirect) (files int) {
+	for _, r := range list {
+		switch r.To {
+		case approval.FromFile:
+			files++
+		case approval.FromText:
+			files += pipeEnds
+		}
+	}
+	return files
 }
 
 // substitutions returns what the words of a node run.

@@ -68,10 +68,8 @@ func newCollector() (*collector, error) {
 			}
 			return nil, err
 		}
-		// Only our end: the program gets one that waits. A pipe can do this.
-		_ = unix.SetNonblock(p[0], true)
 		widen(p[0])
-		c.read[i], c.write[i] = os.NewFile(uintptr(p[0]), "output"), p[1]
+		c.read[i], c.write[i] = waiting(p[0]), p[1]
 	}
 	c.open.Store(2)
 	for i := range c.read {

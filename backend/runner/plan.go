@@ -15,21 +15,12 @@ import (
 
 // executePlan runs the whole plan.
 func (u *run) executePlan(dir *folder) (ending, error) {
-	if err := check(u.job.Plan); err != nil {
-		if d := (*Denied)(nil); errors.As(err, &d) {
-			u.deny(Outer, d)
-			return ending{}, nil
-		}
-		return ending{}, err
-	}
 	sh := &shell{run: u, dir: dir, env: slices.Clone(u.job.Env), vars: map[string]string{}, marked: map[string]bool{}}
 	defer sh.leave()
 	for _, option := range u.job.Plan.Options {
 		sh.option(option)
 	}
-	e := sh.walk(u.job.Plan.Root, stdio{u.null, u.out.write[0], u.out.write[1]}, false)
-	u.feeds.Wait()
-	return e, nil
+	return sh.walk(u.job.Plan.Root, stdio{u.null, u.out.write[0], u.out.write[1]}, false), nil
 }
 
 // shell is what a shell would remember between two commands.

@@ -3,7 +3,8 @@
 package runner
 
 import (
-	"strings"
+	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,18 +58,75 @@ func (sh *shell) input(want *approval.File) (int, *startError) {
 	return fd, nil
 }
 
-// feed returns a descriptor from which a text can be read. Whoever writes it
-// ends with the last reader.
+// feed returns a descriptor from which a text can be read. What does not fit
+// into its pipe is written until the run is over.
 func (sh *shell) feed(text string) (int, *startError) {
 	p, err := pipe()
 	if err != nil {
 		return 0, &startError{1, "cannot make a pipe: " + reason(err)}
 	}
-	sh.feeds.Go(func() {
-		write(p[1], strings.Clone(text))
-		unix.Close(p[1])
-	})
+	to := waiting(p[1])
+	raw, err := to.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			n, _ := unix.Write(int(fd), []byte(text))
+			text = text[max(n, 0):]
+		})
+	}
+	if err != nil || text == "" {
+		to.Close()
+		return p[0], nil
+	}
+	if !sh.keepWriting(to, text) {
+		unix.Close(p[0])
+		return 0, &startError{1, "too many texts wait to be read"}
+	}
 	return p[0], nil
+}
+
+// maxFeeds bounds the texts of a run that are still written. A reader that a
+// program left behind may keep one longer than its command takes.
+const maxFeeds = 64
+
+// keepWriting writes the rest of a text, and ends with its last reader or with
+// the run. It reports false, and closes the pipe, where there are too many.
+func (u *run) keepWriting(to *os.File, text string) bool {
+	u.mu.Lock()
+	u.unread[to] = true
+	most := len(u.unread)
+	more := most > u.fed
+	u.fed = max(u.fed, most)
+	u.mu.Unlock()
+	over := func() {
+		to.Close()
+		u.mu.Lock()
+		delete(u.unread, to)
+		u.mu.Unlock()
+	}
+	switch {
+	case most > maxFeeds:
+		u.deny(Outer, denied(approval.ReasonTooComplex, "more than %d texts wait to be read", maxFeeds))
+	case more && !u.take(need{files: 1}):
+		u.deny(Outer, crowded())
+	default:
+		u.feeds.Go(func() {
+			defer over()
+			_, _ = to.WriteString(text)
+		})
+		return true
+	}
+	over()
+	return false
+}
+
+// stopWriting ends the writing of what nobody of the run reads any more.
+func (u *run) stopWriting() {
+	u.mu.Lock()
+	for to := range u.unread {
+		_ = to.SetWriteDeadline(time.Now())
+	}
+	u.mu.Unlock()
+	u.feeds.Wait()
 }
 
 // ending says on stderr why something did not start, as a shell would.

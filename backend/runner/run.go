@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,10 +32,14 @@ type run struct {
 	mu     sync.Mutex // held while a program is started
 	ending bool
 	denial *approval.Denial
-	kept   []*process // ended programs whose sessions may not be empty
-	loud   bool       // something of it may live on
+	kept   []*process        // ended programs whose sessions may not be empty
+	loud   bool              // something of it may live on
+	has    need              // of the room
+	unread map[*os.File]bool // texts that are being written, see keepWriting
+	fed    int               // the most there were of them
 
 	steps, grown atomic.Int64   // steps, and bytes of words and values
+	paid         atomic.Int64   // of these bytes, for how many there is room
 	listed       atomic.Int64   // entries of folders that patterns went through
 	wrote        atomic.Bool    // something was started that may have changed files
 	user, system atomic.Int64   // processor time of the programs that ended, in nanoseconds
@@ -76,6 +81,9 @@ func (u *run) do() approval.Result {
 		defer stop()
 		u.ctx = ctx
 	}
+	if err := u.enter(); err != nil {
+		return u.refused(err)
+	}
 	out, err := newCollector()
 	if err != nil {
 		result.Error, result.Ended = "cannot make pipes for the output: "+err.Error(), u.now()
@@ -94,8 +102,21 @@ func (u *run) do() approval.Result {
 		last.cause = cause(ctx)
 	}
 	result.Left = u.clean()
+	u.stopWriting()
 	out.finish(outputBound)
 	u.report(&result, last, err)
+	return result
+}
+
+// refused is the result of a run that nothing of came to be.
+func (u *run) refused(err error) approval.Result {
+	result := approval.Result{Started: u.started, Ended: u.now()}
+	if d := (*Denied)(nil); errors.As(err, &d) {
+		d.Segment = u.textOf(Outer)
+		result.Denied = &d.Denial
+	} else {
+		result.Error = err.Error()
+	}
 	return result
 }
 
@@ -193,8 +214,9 @@ func (u *run) wait(p *process, seg int) ending {
 	return e
 }
 
-// maxKept bounds the ended programs that wait to be reaped.
-const maxKept = 64
+// maxKept bounds the ended programs that wait to be reaped because something of
+// their sessions lives. More than one pipeline has must fit.
+const maxKept = 2 * maxAtOnce
 
 // release ends a pipeline, of which it gets the programs, all ended, in the
 // order they were started. They stay unreaped while something of their
@@ -215,16 +237,17 @@ func (u *run) release(pipeline ...*process) {
 	u.kept = append(u.kept, pipeline...)
 	full := len(u.kept) > maxKept
 	u.mu.Unlock()
-	if full {
-		u.reapEmpty()
+	if full && !u.reapEmpty() {
+		u.deny(Outer, denied(approval.ReasonTooComplex, "more than %d of its programs left something running", maxKept))
 	}
 }
 
-// reapEmpty reaps the kept programs whose sessions nobody lives in.
-func (u *run) reapEmpty() {
+// reapEmpty reaps the kept programs whose sessions nobody lives in. It reports
+// false if there are still too many.
+func (u *run) reapEmpty() bool {
 	list, err := proc.All()
 	if err != nil {
-		return
+		return false
 	}
 	lived := map[int]bool{}
 	for _, p := range list {
@@ -243,6 +266,7 @@ func (u *run) reapEmpty() {
 		}
 	}
 	u.kept = kept
+	return len(kept) <= maxKept
 }
 
 // deny ends the run with a denial; the first one counts.

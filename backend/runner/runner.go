@@ -59,9 +59,11 @@ const (
 // Job is one run.
 type Job struct {
 	// ID is the run id. Env must hold it as COUNTERSIGN_RUN.
-	ID   string
-	Plan *approval.Plan
-	Mode Mode
+	ID string
+	// Agent is who asked: what its runs take together is bounded.
+	Agent string
+	Plan  *approval.Plan
+	Mode  Mode
 	// Env is the complete environment, PWD included, no name twice.
 	Env []string
 	// Timeout ends the run. Zero means DefaultTimeout, or none with

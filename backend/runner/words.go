@@ -3,7 +3,10 @@
 package runner
 
 import (
+	"bytes"
+	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +25,7 @@ func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e end
 		if sh.over() {
 			return nil, ending{}, false
 		}
-		f := fields{}
+		had, f := len(words), fields{}
 		if e, ok := sh.fields(&f, word, stderr); !ok {
 			return nil, e, false
 		}
@@ -41,7 +44,7 @@ func (sh *shell) expand(list []approval.Word, stderr int) (words []string, e end
 			}
 			words = append(words, names...)
 		}
-		if !sh.step(len(words)) {
+		if !sh.step(len(words) - had) {
 			return nil, ending{}, false
 		}
 	}
@@ -119,7 +122,7 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			f.add(pathname.Unescape(p.Text), p.Text)
 		case approval.PartVar, approval.PartOutput:
 			value, e, ok := sh.value(p, stderr)
-			if !ok || !sh.grow(len(value)) {
+			if !ok || p.Kind == approval.PartVar && !sh.grow(len(value)) {
 				return e, false
 			}
 			if p.Quoted {
@@ -154,12 +157,20 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 
 // grow counts what words and values are made of, and denies a run that makes
 // too much of it.
-func (sh *shell) grow(bytes int) bool {
-	if sh.grown.Add(int64(bytes)) <= maxGrown {
-		return true
+func (u *run) grow(bytes int) bool {
+	now := u.grown.Add(int64(bytes))
+	if now > maxGrown {
+		u.deny(Outer, denied(approval.ReasonTooComplex, "its words and variables are made of more than %d MB", maxGrown>>20))
+		return false
 	}
-	sh.deny(Outer, denied(approval.ReasonTooComplex, "its words and variables are made of more than %d MB", maxGrown>>20))
-	return false
+	for now > u.paid.Load() {
+		if !u.take(need{bytes: runBytes}) {
+			u.deny(Outer, crowded())
+			return false
+		}
+		u.paid.Add(runBytes)
+	}
+	return true
 }
 
 // Limits of a substitution (plan-runner.md), of all that words are made of, and
@@ -183,9 +194,16 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 		sh.deny(Outer, denied(approval.ReasonTooComplex, "a substitution took longer than %v", maxWaiting))
 	})
 	defer late.Stop()
+	from := waiting(p[0])
+	defer from.Close()
+	// What reads and writes no longer belongs to the run must not keep it.
+	defer context.AfterFunc(sh.ctx, func() {
+		<-sh.terminated
+		_ = from.SetReadDeadline(time.Now().Add(outputBound))
+	})()
 	var text []byte
 	var read sync.WaitGroup
-	read.Go(func() { text = sh.readAll(p[0]) })
+	read.Go(func() { text = sh.readAll(from) })
 	sub := sh.sub()
 	sub.inner = true
 	if !sh.posix() {
@@ -195,31 +213,34 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 	sub.leave()
 	unix.Close(p[1])
 	read.Wait()
-	unix.Close(p[0])
 	sh.substituted = true
-	return strings.TrimRight(strings.ReplaceAll(string(text), "\x00", ""), "\n"), sh.ctx.Err() == nil
+	return string(bytes.TrimRight(text, "\n")), sh.ctx.Err() == nil
+}
+
+// waiting makes a file of our end of a pipe. Who reads or writes it holds no
+// thread; the other end, which programs get, stays as it is.
+func waiting(end int) *os.File {
+	_ = unix.SetNonblock(end, true) // a pipe can do this
+	return os.NewFile(uintptr(end), "pipe")
 }
 
 // posix tells that the text is meant for another shell than bash, and so only
 // runs where both agree.
 func (sh *shell) posix() bool { return sh.job.Plan.Shell != "" && sh.job.Plan.Shell != "bash" }
 
-// readAll reads to the end. Past the limit it denies the run and throws the
-// rest away.
-func (sh *shell) readAll(fd int) (text []byte) {
-	buffer := make([]byte, 32<<10)
+// readAll reads to the end, without the zero bytes, which no word can hold.
+// Past the limit it denies the run and throws the rest away.
+func (sh *shell) readAll(from *os.File) (text []byte) {
+	buffer, all := make([]byte, 32<<10), 0
 	for {
-		n, err := unix.Read(fd, buffer)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN: // a program made our pipe non-blocking
-			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
-		case err != nil || n == 0:
+		n, err := from.Read(buffer)
+		if err != nil {
 			return text
-		case len(text)+n > maxOutput:
+		}
+		if all += n; all > maxOutput {
 			sh.deny(Outer, denied(approval.ReasonTooComplex, "a substitution printed more than %d MB", maxOutput>>20))
-		default:
-			text = append(text, buffer[:n]...)
+		} else if sh.grow(n) {
+			text = append(text, slices.DeleteFunc(buffer[:n], func(b byte) bool { return b == 0 })...)
 		}
 	}
 }
@@ -318,6 +339,13 @@ func (l listing) List(folder string) []string {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(left + 1)
 	l.listed.Add(int64(len(names)))
+	size := 0
+	for _, name := range names {
+		size += len(folder) + len(name)
+	}
+	if !l.grow(size) {
+		return nil
+	}
 	return names
 }
 

@@ -1,0 +1,131 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// need is what a run takes of what there is once for all runs of a host.
+type need struct {
+	files  int // descriptors
+	places int // programs at once; a thread of ours waits for each of them
+	bytes  int // memory: output that is kept, words and values
+}
+
+func (n need) plus(m need) need {
+	return need{n.files + m.files, n.places + m.places, n.bytes + m.bytes}
+}
+
+func (n need) minus(m need) need {
+	return need{n.files - m.files, n.places - m.places, n.bytes - m.bytes}
+}
+
+func (n need) half() need { return need{n.files / 2, n.places / 2, n.bytes / 2} }
+
+func (n need) fits(in need) bool {
+	return n.files <= in.files && n.places <= in.places && n.bytes <= in.bytes
+}
+
+// room hands out what all runs take together. An agent gets at most half of
+// what the others leave: one with many requests never takes the last of it,
+// however many it sends.
+type room struct {
+	mu    sync.Mutex
+	whole need
+	taken need
+	by    map[string]need // by agent
+}
+
+// take reports false, and takes nothing, where an agent has enough already.
+func (r *room) take(agent string, n need) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	has := r.by[agent]
+	others := r.taken.minus(has)
+	if !has.plus(n).fits(r.whole.minus(others).half()) {
+		return false
+	}
+	r.by[agent], r.taken = has.plus(n), r.taken.plus(n)
+	return true
+}
+
+func (r *room) give(agent string, n need) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken = r.taken.minus(n)
+	if left := r.by[agent].minus(n); left != (need{}) {
+		r.by[agent] = left
+	} else {
+		delete(r.by, agent)
+	}
+}
+
+const (
+	// keptFiles are for the connections of the socket, of which there may be
+	// 1 000, and for what the host has open besides: its files, those that it
+	// looks at while it judges, programs on their way to the kernel.
+	keptFiles = 1_280
+	// maxPlaces is far below the 10 000 threads at which Go ends a process.
+	maxPlaces = 1_024
+	maxBytes  = 512 << 20
+
+	// runFiles are the two pipes of the output, the folder that the run begins
+	// in, and one that a cd leads to.
+	runFiles = 6
+	// runBytes are what the output takes, and the first words.
+	runBytes = 1 << 20
+)
+
+// wholeRoom is the room of this process. Go has raised the limit of descriptors
+// as far as it may.
+func wholeRoom() need {
+	whole := need{files: 1_024, places: maxPlaces, bytes: maxBytes}
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		whole.files = int(min(limit.Cur, 1<<20))
+	}
+	whole.files -= min(whole.files/2, keptFiles)
+	// Processes and threads count alike, and the user has others.
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil {
+		whole.places = int(min(limit.Cur/4, maxPlaces))
+	}
+	return whole
+}
+
+// enter takes what the run needs for certain, before anything is opened or
+// started. A run that cannot have it is denied.
+func (u *run) enter() error {
+	n := need{runFiles, 1, runBytes}
+	if u.job.Mode == ModePlan {
+		m, err := check(u.job.Plan)
+		if err != nil {
+			return err
+		}
+		n.files, n.places = n.files+m.files, max(1, m.atOnce)
+	}
+	if !u.take(n) {
+		return crowded()
+	}
+	u.paid.Store(runBytes)
+	return nil
+}
+
+// take takes room that is given back when the run is over.
+func (u *run) take(n need) bool {
+	if !u.room.take(u.job.Agent, n) {
+		return false
+	}
+	u.mu.Lock()
+	u.has = u.has.plus(n)
+	u.mu.Unlock()
+	return true
+}
+
+func crowded() *Denied {
+	return denied(approval.ReasonRateLimited, "the commands of this agent that run already take all that it may have of this host")
+}

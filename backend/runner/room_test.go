@@ -1,0 +1,188 @@
+//go:build linux || darwin
+
+package runner
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// An agent gets half of what the others leave, and so never the last of it.
+func TestRoom(t *testing.T) {
+	r := room{whole: need{100, 100, 100}, by: map[string]need{}}
+	for _, step := range []struct {
+		agent string
+		n     need
+		ok    bool
+	}{
+		{"a", need{51, 0, 0}, false},
+		{"a", need{0, 51, 0}, false},
+		{"a", need{0, 0, 51}, false},
+		{"a", need{50, 50, 50}, true},
+		{"a", need{1, 0, 0}, false},
+		{"b", need{26, 0, 0}, false},
+		{"b", need{25, 25, 25}, true},
+		{"c", need{12, 12, 12}, true},
+		{"d", need{6, 6, 6}, true},
+		{"d", need{1, 1, 1}, false},
+		{"e", need{1, 1, 1}, true},
+	} {
+		if got := r.take(step.agent, step.n); got != step.ok {
+			t.Errorf("%s takes %+v: %v", step.agent, step.n, got)
+		}
+	}
+	for agent, n := range r.by {
+		r.give(agent, n)
+	}
+	if r.taken != (need{}) || len(r.by) > 0 {
+		t.Errorf("what is left: %+v, %+v", r.taken, r.by)
+	}
+}
+
+// Whatever the limits of this machine are, the socket has its part.
+func TestWholeRoom(t *testing.T) {
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	whole := wholeRoom()
+	if whole.files <= 0 || whole.places <= 0 || whole.bytes <= 0 || uint64(whole.files) > limit.Cur-min(limit.Cur/2, keptFiles) {
+		t.Errorf("got %+v with %d descriptors", whole, limit.Cur)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	dir := scriptFolder(t)
+	for _, test := range []struct {
+		text string
+		want measure // steps do not count here
+	}{
+		{`true`, measure{0, 1, 2}},
+		{`true; true`, measure{0, 1, 2}},
+		{`true | true`, measure{0, 2, 10}},
+		{`x=1 | x=2 | x=3`, measure{0, 3, 9}},
+		{`(true)`, measure{0, 1, 3}},
+		{`x=$(true)`, measure{0, 1, 5}},
+		{`x=$(true | true)`, measure{0, 2, 13}},
+		{`cat $(true | true | true)`, measure{0, 3, 18}},
+		{`echo $(true | true) | echo $(true | true)`, measure{0, 4, 32}},
+		{`echo $(echo $(echo $(true)))`, measure{0, 1, 11}},
+		{`for i in $(true | true); do true; done`, measure{0, 2, 13}},
+		{`while true | true; do true | true | true; done`, measure{0, 3, 15}},
+		{`if true | true; then true; else true | true | true; fi`, measure{0, 3, 15}},
+		{`{ true | true; } | { true; true | true; }`, measure{0, 4, 26}},
+		{`cat <a.txt`, measure{0, 1, 3}},
+		{"cat <<'E'\nx\nE", measure{0, 1, 4}},
+		{"{ cat; cat <a.txt; } <<<x", measure{0, 1, 5}},
+	} {
+		plan := analyzer(dir).Analyze(&approval.Request{Command: []string{"bash", "-c", test.text}, Cwd: dir, Who: approval.Ours})
+		if plan.Root == nil {
+			t.Errorf("%q cannot be run: %+v", test.text, plan.Findings)
+			continue
+		}
+		got, err := check(&plan)
+		if got.steps = 0; err != nil || got != test.want {
+			t.Errorf("%q: %+v, %v, want %+v", test.text, got, err, test.want)
+		}
+	}
+}
+
+// What is too large on its own is denied before anything is opened.
+func TestTooLarge(t *testing.T) {
+	r, dir := newRunner(t), scriptFolder(t)
+	before := descriptors(t)
+	stage := strings.Repeat("$(echo ", 40) + strings.Repeat(")", 40)
+	for name, text := range map[string]string{
+		"programs":                     `true` + strings.Repeat(` | true`, 32),
+		"variables":                    `x=1` + strings.Repeat(` | x=1`, 32),
+		"programs in substitutions":    `echo $(true` + strings.Repeat(`|true`, 20) + `) | echo $(true` + strings.Repeat(`|true`, 20) + `)`,
+		"substitutions in each other":  `echo ` + stage + strings.Repeat(` | echo `+stage, 9),
+		"nesting":                      strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100),
+		"groups":                       strings.Repeat("{ ", 100) + "true" + strings.Repeat("; }", 100),
+		"substitutions, nested deeply": strings.Repeat("echo $(", 100) + "true" + strings.Repeat(")", 100),
+	} {
+		job := scriptJob(t, "bash", dir, text)
+		if job == nil {
+			continue // the reader says so already, and asks
+		}
+		got := run1(t, r, *job)
+		if got.Denied == nil || got.Denied.Reason != approval.ReasonTooComplex || got.ExitCode != nil {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+	if now := descriptors(t); now != before {
+		t.Errorf("%d descriptors are open, and were %d", now, before)
+	}
+}
+
+// descriptors counts what this process has open.
+func descriptors(t testing.TB) int {
+	t.Helper()
+	list, err := os.ReadDir("/dev/fd")
+	must(t, err)
+	return len(list)
+}
+
+// An agent with many runs is denied more of them; others are not, and when its
+// runs are over it can run again.
+func TestOneAgentLeavesRoom(t *testing.T) {
+	for name, whole := range map[string]need{
+		"descriptors": {40 * (runFiles + 2), maxPlaces, maxBytes},
+		"programs":    {1 << 16, 40, maxBytes},
+		"memory":      {1 << 16, maxPlaces, 40 * runBytes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, dir := newRunner(t), scratch(t)
+			r.room.whole = whole
+			job := func(agent, text string, n int) Job {
+				j := textJob(t, dir, text)
+				j.ID, j.Agent = fmt.Sprintf("%s-%s-%d", t.Name(), agent, n), agent
+				j.Env = testEnv(j.ID, dir)
+				return j
+			}
+			const many = 60
+			var mu sync.Mutex
+			begun, denied := 0, 0
+			all := sync.WaitGroup{}
+			for i := range many {
+				j := job("greedy", "sleep 100", i)
+				j.Started = func(int, *approval.Segment, Process) { mu.Lock(); begun++; mu.Unlock() }
+				all.Go(func() {
+					got := run1(t, r, j)
+					if got.Error == errStopped.Error() {
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					if denied++; got.Denied == nil || got.Denied.Reason != approval.ReasonRateLimited || got.Denied.Segment != "sleep 100" {
+						t.Errorf("got %+v", got)
+					}
+				})
+			}
+			eventually(t, "all have begun or were denied", func() bool { mu.Lock(); defer mu.Unlock(); return begun+denied == many })
+			if begun > 20 || begun < 15 {
+				t.Errorf("%d of %d run at once", begun, many)
+			}
+			for _, agent := range []string{"other", "third"} {
+				if got := run1(t, r, job(agent, "echo here; true | cat", 0)); !got.Success() {
+					t.Errorf("%s: got %+v", agent, got)
+				}
+			}
+			for _, running := range r.Running() {
+				r.Stop(running.ID)
+			}
+			all.Wait()
+			if r.room.taken != (need{}) || len(r.room.by) > 0 {
+				t.Errorf("what is left: %+v, %+v", r.room.taken, r.room.by)
+			}
+			if got := run1(t, r, job("greedy", "echo again", 0)); !got.Success() {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
