@@ -2,6 +2,7 @@ package runner
 
 import (
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -151,4 +152,24 @@ func pipe() ([2]int, error) {
 	var p [2]int
 	err := unix.Pipe2(p[:], unix.O_CLOEXEC)
 	return p, err
+}
+
+// drain reads what is written to a pipe, until over is closed.
+func drain(pipe int, over <-chan struct{}) {
+	fd, err := unix.Open(byFD(pipe), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	buffer := make([]byte, chunk)
+	for {
+		if n, err := unix.Read(fd, buffer); n > 0 || err == unix.EINTR {
+			continue
+		}
+		select {
+		case <-over:
+			return
+		case <-time.After(lastLook):
+		}
+	}
 }

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -383,7 +384,29 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*pr
 	go func() {
 		defer closeAll(mine...)
 		defer sub.leave()
+		defer sh.unblock(io[1])()
 		done <- sub.walk(n, io, tested)
 	}()
 	return nil, func() ending { return <-done }
+}
+
+// unblock makes sure that what we write ourselves ends with the run, also when
+// somebody outside of it got hold of the pipe and reads nothing. The caller
+// calls done when it writes no more.
+func (u *run) unblock(pipe int) (done func()) {
+	over, gone := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(u.ctx, func() {
+		defer close(gone)
+		select {
+		case <-u.terminated:
+			drain(pipe, over)
+		case <-over:
+		}
+	})
+	return func() {
+		close(over)
+		if !stop() {
+			<-gone
+		}
+	}
 }
