@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -100,8 +101,12 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 
 // check is the judge right before a start: if the policy changed since the
 // request was judged, it is judged again, and only what would still run runs.
-// Words that only the run could tell are judged as what they became.
+// Words that only the run could tell are judged as what they became. Nothing
+// starts after a program that could not be recorded.
 func (f *flight) check(seg int, s *approval.Segment) error {
+	if f.programs.lost.Load() {
+		return &runner.Denied{Denial: *noHistory()}
+	}
 	if f.Store.Current().Generation == f.generation {
 		return nil
 	}
@@ -147,6 +152,7 @@ type programs struct {
 	mu    sync.Mutex
 	count int                 // of all that were started
 	rows  map[int]history.Row // of those that run, by process
+	lost  atomic.Bool         // a row was not taken
 }
 
 func (p *programs) started(_ int, s *approval.Segment, proc runner.Process) {
@@ -185,7 +191,7 @@ func (p *programs) programRow(n int, s *approval.Segment) history.Row {
 	row := history.Row{
 		ID: fmt.Sprintf("%s/%d", p.req.ID, n), Parent: p.req.ID, Seq: n,
 		AgentID: p.req.AgentID, SessionKey: p.req.SessionKey, Cwd: dir,
-		Command: redactedArgv(argv), Arrived: p.req.Arrived,
+		Command: redactedWords(argv), Arrived: p.req.Arrived,
 	}
 	if res != nil {
 		row.Program = res.File.Path
@@ -193,10 +199,26 @@ func (p *programs) programRow(n int, s *approval.Segment) history.Row {
 	return row
 }
 
+// maxRowWords bounds what a row repeats of the words of one program, in bytes:
+// they can be a megabyte, and a loop starts thousands of programs.
+const maxRowWords = 16 << 10
+
+func redactedWords(argv []string) string {
+	size := 0
+	for i, word := range argv {
+		if size += len(word); size > maxRowWords {
+			// Nothing of the long word itself: half a secret has no known shape.
+			return redactedArgv(argv[:i]) + " … (" + strconv.Itoa(len(argv)-i) + " more words)"
+		}
+	}
+	return redactedArgv(argv)
+}
+
 // put records what has happened already: an error is for the log, because
 // the request's own row was taken before anything started.
 func (p *programs) put(row history.Row) {
 	if err := p.History.Put(row); err != nil {
+		p.lost.Store(true)
 		p.Log.Error("cannot record a program of a run", "run", p.req.ID, "error", err)
 	}
 }

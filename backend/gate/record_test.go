@@ -1,0 +1,58 @@
+package gate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+)
+
+// programs returns the rows of the single programs, oldest first.
+func (b *bench) programs() (rows []history.Row) {
+	b.t.Helper()
+	all, err := b.history.List(context.Background(), history.Query{Limit: 1000})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, row := range all {
+		if row.Parent != "" {
+			rows = append([]history.Row{row}, rows...)
+		}
+	}
+	return rows
+}
+
+// A program has its row however long its words are, and the row never repeats
+// half of one.
+func TestLongWordsHaveARow(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "wide"}, approval.Entry{Pattern: "count"})
+	b.script("wide", `head -c 60000 /dev/zero | tr '\0' x`)
+	b.script("count", `echo $#`)
+	b.nobody()
+	b.want([]string{"bash", "-c", `x=$(wide); count first` + strings.Repeat(" $x", 20)}, `code 0 "21\n"`)
+	rows := b.programs()
+	if len(rows) != 2 || rows[1].State != history.Done || rows[1].ExitCode == nil {
+		t.Fatalf("got %+v", rows)
+	}
+	if got := rows[1].Command; got != "count first … (20 more words)" {
+		t.Errorf("got %.100q", got)
+	}
+}
+
+// When a program could not be recorded, nothing starts after it.
+func TestNothingStartsUnrecorded(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "hello"})
+	b.script("hello", `echo "hello $1"`)
+	starts := 0
+	b.afterCheck = func() {
+		if starts++; starts == 2 {
+			b.history.Close()
+		}
+	}
+	result := b.Run(context.Background(), b.request("bash", "-c", "for i in a b c d; do hello $i; done"))
+	if result.Denied == nil || result.Denied.Reason != approval.ReasonCompanion || string(result.Stdout) != "hello a\nhello b\n" {
+		t.Errorf("got %s %q", outcome(result), result.Stdout)
+	}
+}
