@@ -437,7 +437,7 @@ func TestResolve(t *testing.T) {
 		{"list", "/home/ann/.local/bin/list", "/bin/rm", "/home/ann/.local/bin/list", "", ""},
 		{"./run.sh", "/home/ann/p/./run.sh", "/home/ann/p/run.sh", "/home/ann/p/run.sh", "/bin/sh", ""},
 		{"./env.sh", "/home/ann/p/./env.sh", "/home/ann/p/env.sh", "", "/usr/bin/python3.12", ""},
-		{"./opt.sh", "/home/ann/p/./opt.sh", "/home/ann/p/opt.sh", "", "", "wrapper-unclear"},
+		{"./opt.sh", "/home/ann/p/./opt.sh", "/home/ann/p/opt.sh", "", "/usr/bin/env", "wrapper-unclear"},
 		{"./loop.sh", "/home/ann/p/./loop.sh", "/home/ann/p/loop.sh", "", "/home/ann/p/loop.sh", "unreadable"},
 		{"loose", "/open/loose", "/open/loose", "", "", "untrusted-path"},
 		{"theirs", "/other/theirs", "/other/theirs", "", "", "untrusted-path"},

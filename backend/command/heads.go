@@ -7,9 +7,6 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// headSize is how much of a program is read to see whether it is a script.
-const headSize = 256
-
 // heads remembers what programs begin with, for as long as they are the same
 // files with the same content.
 type heads struct {

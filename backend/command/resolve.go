@@ -41,7 +41,7 @@ func (j *job) program(seg *approval.Segment) {
 	}
 	seg.Program = res
 	seg.Kind = kindOf(path.Base(res.Path), path.Base(res.File.Path))
-	if why := j.script(res, 0); why.Reason != "" {
+	if why := j.script(res, seg.Dir, 0); why.Reason != "" {
 		seg.Findings = append(seg.Findings, why)
 	}
 	j.effects(seg)
@@ -87,11 +87,13 @@ func (j *job) link(at string, file approval.File) string {
 	if at == file.Path {
 		return ""
 	}
-	folder, err := j.look(path.Dir(at))
+	// Not Dir and Base: they would drop "link/.." as text.
+	i := strings.LastIndexByte(at, '/')
+	folder, err := j.look(at[:i+1])
 	if err != nil {
 		return ""
 	}
-	if place := join(folder.Path, path.Base(at)); place != file.Path {
+	if place := join(folder.Path, at[i+1:]); place != file.Path {
 		return place
 	}
 	return ""
@@ -159,43 +161,6 @@ func (j *job) project() bool {
 // within reports whether a cleaned path is a folder or something below it.
 func within(name, dir string) bool {
 	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
-}
-
-const maxInterpreters = 4
-
-// script resolves the interpreter of a script, through its #! line. The
-// kernel will read that line again at the start; the runner starts the
-// interpreter that was resolved here instead.
-func (j *job) script(res *approval.Resolution, depth int) approval.Finding {
-	head, err := j.head(res.File)
-	if err != nil || !strings.HasPrefix(string(head), "#!") {
-		return approval.Finding{} // unreadable or a binary: the kernel decides
-	}
-	line, _, whole := strings.Cut(string(head[2:]), "\n")
-	if !whole && len(head) == headSize {
-		return finding(approval.ReasonUnreadable, "the first line of %s is too long", res.File.Path)
-	}
-	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
-	arg = strings.TrimSpace(arg)
-	if depth == maxInterpreters || !filepath.IsAbs(name) || hasControl(name+arg) {
-		return finding(approval.ReasonUnreadable, "the first line of %s cannot be followed", res.File.Path)
-	}
-	var inner *approval.Resolution
-	var why approval.Finding
-	if path.Base(name) == "env" {
-		if arg == "" || strings.ContainsAny(arg, " \t=-") {
-			return finding(approval.ReasonWrapperUnclear, "the first line of %s uses env with options", res.File.Path)
-		}
-		inner, why = j.find(arg, "")
-		arg = ""
-	} else {
-		inner, why = j.find(name, "")
-	}
-	if why.Reason != "" {
-		return why
-	}
-	res.Interpreter, res.InterpreterArg = inner, arg
-	return j.script(inner, depth+1)
 }
 
 func hasControl(s string) bool {

@@ -280,8 +280,11 @@ func inFile(read func(string) string) rule {
 		why := "is not in the working directory"
 		if a.inside(u.value) && a.isFile(u.value) && a.spend(reading) {
 			a.program = true
-			file, _ := a.look(join(a.dir, u.value))
-			text, err := a.World.Head(file, maxProgram+1)
+			var text []byte
+			file, err := a.look(join(a.dir, u.value))
+			if err == nil {
+				text, err = a.World.Head(file, maxProgram+1)
+			}
 			if why = "cannot be read"; err == nil && len(text) <= maxProgram {
 				why = read(string(text))
 			}

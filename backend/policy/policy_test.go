@@ -215,6 +215,31 @@ func TestLinkEntries(t *testing.T) {
 	}
 }
 
+// A deny rule holds for what the first line of a script names, too.
+func TestDeniedInterpreters(t *testing.T) {
+	for line, want := range map[string]string{
+		"#!/usr/bin/bash":                 "deny denylisted",
+		"#!/usr/bin/env bash":             "deny denylisted",
+		"#!/usr/bin/env -S bash -e":       "deny denylisted",
+		"#!/usr/bin/env -S /usr/bin/bash": "deny denylisted",
+		"#!/home/ann/busybox bash":        "deny denylisted",
+		"#!/home/ann/bb bash":             "deny denylisted",
+		"#!/home/ann/hidden":              "deny denylisted",
+		"#!/home/ann/busybox ash":         "ask wrapper-unclear",
+		"#!/usr/bin/sh bash-like":         "allow",
+	} {
+		w := approvaltest.NewWorld("/usr/bin/bash /usr/bin/sh /usr/bin/env /home/ann/busybox\n/home/ann/bb -> busybox\n/home/ann/hidden -> /usr/bin/bash")
+		w.Files["/home/ann/tool"] = approvaltest.File{Mode: 0o755, Text: line + "\n"}
+		a := &command.Analyzer{World: w, Home: "/home/ann"}
+		a.SetPath([]string{"/usr/bin"})
+		plan := a.Analyze(&approval.Request{Command: []string{"/home/ann/tool"}, Cwd: "/home/ann", Who: approval.Ours})
+		p := onMiss("/home/ann/tool")
+		p.Denylist = []approval.DenyRule{{Pattern: "bash"}}
+		look := func(name string) string { f, _ := w.Look(name); return f.Path }
+		check(t, line, policy.Prepare(p, "/home/ann", look).Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: now}), want)
+	}
+}
+
 func TestDenylist(t *testing.T) {
 	tests := []struct{ rule, line, want string }{
 		{"/usr/bin/curl", "curl x", "deny denylisted"},

@@ -109,14 +109,20 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 	if len(s.Open) > 0 && s.Open[0].At == 0 { // what the word may be, as far as the text tells
 		names = append(slices.Clone(names), s.Open[0].Maybe...)
 	}
+	named := func(name string) {
+		r.denials.MatchFold(name, at.add)
+		r.denials.MatchFold("/bin/"+name, at.add)
+		r.denials.MatchFold("/usr/bin/"+name, at.add)
+	}
 	if s.Program == nil {
 		for _, name := range names {
-			r.denials.MatchFold(name, at.add)
-			r.denials.MatchFold("/bin/"+name, at.add)
-			r.denials.MatchFold("/usr/bin/"+name, at.add)
+			named(name)
 		}
 	}
 	for res := s.Program; res != nil; res = res.Interpreter {
+		for _, word := range strings.Fields(res.InterpreterArg) { // busybox sh, env -S sh
+			named(word)
+		}
 		for _, path := range []string{res.Path, res.Link, res.File.Path} {
 			if path != "" {
 				r.denials.MatchFold(path, at.add)

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,16 @@ const patience = 20 * time.Second
 // without a mark in another process group, and says whether it could.
 const joinEnv = "COUNTERSIGN_RUNNER_TEST_JOIN"
 
+// argvEnv makes the test binary an interpreter that says which file it is and
+// what it was given.
+const argvEnv = "COUNTERSIGN_RUNNER_TEST_ARGV"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(argvEnv) != "" {
+		self, _ := os.Executable()
+		fmt.Printf("%q\n", append([]string{self}, os.Args[1:]...))
+		os.Exit(0)
+	}
 	if group, err := strconv.Atoi(os.Getenv(joinEnv)); err == nil {
 		said := "refused\n"
 		attr := &os.ProcAttr{Env: []string{}, Sys: &syscall.SysProcAttr{Setpgid: true, Pgid: group}}

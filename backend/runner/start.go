@@ -12,7 +12,7 @@ import (
 )
 
 // maxInterpreters is how deep scripts may be interpreted by scripts.
-const maxInterpreters = 4
+const maxInterpreters = 5
 
 // launch is one program on its way to the kernel.
 type launch struct {
