@@ -61,6 +61,8 @@ type Identity struct {
 	SHA256  string `json:"sha256,omitempty"`
 	Signer  string `json:"signer,omitempty"`
 	Version string `json:"version,omitempty"`
+	// Interpreter is the path of what interpreted it, of a script.
+	Interpreter string `json:"interpreter,omitempty"`
 }
 
 // DenyRule refuses what its pattern matches, at any depth and in any case.
@@ -133,4 +135,6 @@ type Seen struct {
 	Was string
 	// Interprets tells that it interprets the program and is not covered itself.
 	Interprets bool
+	// By is the path of what interprets it, of a script.
+	By string
 }

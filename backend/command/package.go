@@ -78,3 +78,37 @@ func inLists(dir, file string) bool {
 	}
 	return false
 }
+
+// Upgraded says where a file is after the upgrade that changed another one,
+// if one upgrade changes both: they lie in one folder, or came with one package
+// whose versions have folders of their own. It is "" otherwise.
+func Upgraded(file, changed string) string {
+	if path.Dir(file) == path.Dir(changed) {
+		return file
+	}
+	for _, store := range paths.PackageStores() {
+		if store == "/nix/store" { // a folder says nothing of the one before
+			continue
+		}
+		name, _, rest := inStore(file, store)
+		if other, version, at := inStore(changed, store); name != "" && at != "" && name == other {
+			return path.Join(store, name, version, rest)
+		}
+	}
+	return ""
+}
+
+// inStore takes a path in a store of packages apart. All is empty for a file
+// that lies elsewhere.
+func inStore(file, store string) (name, version, rest string) {
+	below, ok := strings.CutPrefix(file, store+"/")
+	if !ok {
+		return "", "", ""
+	}
+	name, below, _ = strings.Cut(below, "/")
+	version, rest, ok = strings.Cut(below, "/")
+	if !ok {
+		return "", "", ""
+	}
+	return name, version, rest
+}

@@ -71,3 +71,19 @@ func TestOnlyRoot(t *testing.T) {
 		t.Error("a file that a group can write to is taken for root's alone")
 	}
 }
+
+func TestUpgraded(t *testing.T) {
+	for _, test := range []struct{ file, changed, want string }{
+		{"/home/ann/bin/a", "/home/ann/bin/b", "/home/ann/bin/a"},
+		{"/home/ann/bin/a", "/home/ann/bin/sub/b", ""},
+		{"/opt/homebrew/Cellar/git/1/bin/git", "/opt/homebrew/Cellar/git/2/libexec/x", "/opt/homebrew/Cellar/git/2/bin/git"},
+		{"/opt/homebrew/Cellar/git/1/bin/git", "/opt/homebrew/Cellar/rg/2/bin/rg", ""},
+		{"/opt/homebrew/Cellar/git/1/bin/git", "/usr/local/Cellar/git/2/bin/x", ""},
+		{"/nix/store/a-git/bin/git", "/nix/store/b-git/libexec/x", ""},
+		{"/opt/homebrew/Cellar/git", "/opt/homebrew/Cellar/rg/2/bin/rg", ""},
+	} {
+		if got := Upgraded(test.file, test.changed); got != test.want {
+			t.Errorf("%s, when %s changed: %q, want %q", test.file, test.changed, got, test.want)
+		}
+	}
+}

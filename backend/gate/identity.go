@@ -1,7 +1,8 @@
 package gate
 
 import (
-	"path"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +18,9 @@ func (g *Gate) identify(f approval.File) (approval.Identity, error) {
 // learn records the files that a run uses under the entries that let it pass,
 // before it starts: those that the entries have not seen, and new versions that
 // their package manager or signer vouches for.
-func (f *flight) learn() *approval.Denial {
+// again tells that others recorded something meanwhile, so that it is to be
+// judged once more.
+func (f *flight) learn() (again bool, d *approval.Denial) {
 	var records []store.Record
 	for _, s := range f.judgement.Segments {
 		if s.Verdict != approval.VerdictAllow {
@@ -25,17 +28,18 @@ func (f *flight) learn() *approval.Denial {
 		}
 		for _, l := range s.Learn {
 			if err := f.note(&records, s, l); err != nil {
-				return deny(approval.ReasonBinaryChanged, "what runs cannot be recorded: "+err.Error())
+				return false, deny(approval.ReasonBinaryChanged, "what runs cannot be recorded: "+err.Error())
 			}
 		}
 	}
 	if len(records) == 0 {
-		return nil
+		return false, nil
 	}
-	if err := f.Store.Identify(records); err != nil {
-		return deny(approval.ReasonApprovalCancelled, "what runs cannot be recorded: "+err.Error())
+	err := f.Store.Identify(records)
+	if err != nil {
+		d = deny(approval.ReasonApprovalCancelled, "what runs cannot be recorded: "+err.Error())
 	}
-	return nil
+	return errors.Is(err, store.ErrChanged), d
 }
 
 // note adds a file to the records of the entry that covers it.
@@ -57,6 +61,7 @@ func (f *flight) note(records *[]store.Record, s approval.SegmentJudgement, l ap
 	if err != nil {
 		return err
 	}
+	id.Interpreter = l.By
 	*to, r.Was[l.File.Path] = append(*to, id), l.Was
 	if l.Was != "" && f.row.Sentence == "" {
 		f.row.Sentence = l.File.Path + " is a new version, for which its package manager or signer vouches"
@@ -93,24 +98,40 @@ func (f *flight) offer() {
 	}
 }
 
-// complete hashes the files of an entry that is to be written.
+// complete hashes the files of an entry that is to be written, as the question
+// shows them.
 func (f *flight) complete(e *approval.Entry) error {
 	e.Identity, e.Interpreters = slices.Clone(e.Identity), slices.Clone(e.Interpreters)
 	for _, list := range [][]approval.Identity{e.Identity, e.Interpreters} {
 		for i, id := range list {
-			file, err := command.Disk{}.Look(id.Path)
-			if err != nil {
-				return err
+			file, there := f.seen(id.Path)
+			if !there {
+				return fmt.Errorf("cannot identify %s: it is not part of the question", id.Path)
 			}
 			if e.ID == "" && command.Kept(file) { // only the system's package manager changes it
 				continue
 			}
-			if list[i], err = f.identify(file); err != nil {
+			now, err := f.identify(file)
+			if err != nil {
 				return err
 			}
+			now.Interpreter = id.Interpreter
+			list[i] = now
 		}
 	}
 	return nil
+}
+
+// seen returns a file of the plan, a program or what interprets one, by its path.
+func (f *flight) seen(path string) (approval.File, bool) {
+	for _, s := range f.plan.Segments {
+		for at := s.Program; at != nil; at = at.Interpreter {
+			if at.File.Path == path {
+				return at.File, true
+			}
+		}
+	}
+	return approval.File{}, false
 }
 
 // maxUpgraded bounds the files that one question accepts beside its own.
@@ -121,19 +142,21 @@ const maxUpgraded = 50
 func (f *flight) upgradedWith(changed string) (paths []string) {
 	for _, e := range f.Store.Snapshot().Policy(f.req.AgentID).Allowlist {
 		for _, was := range e.Identity {
-			if was.SHA256 == "" || path.Dir(was.Path) != path.Dir(changed) || f.offered(was.Path) || len(paths) == maxUpgraded {
+			at := command.Upgraded(was.Path, changed)
+			if was.SHA256 == "" || at == "" || f.offered(at) || len(paths) == maxUpgraded {
 				continue
 			}
-			file, err := command.Disk{}.Look(was.Path)
-			if err != nil || file.Path != was.Path || file.Size == was.Size && file.Mod/1_000_000 == was.MTime {
+			file, err := command.Disk{}.Look(at)
+			if err != nil || file.Path != at || at == was.Path && file.Size == was.Size && file.Mod/1_000_000 == was.MTime {
 				continue
 			}
 			now, err := f.identify(file)
 			if err != nil || now.SHA256 == strings.ToLower(was.SHA256) {
 				continue
 			}
+			now.Interpreter = was.Interpreter
 			f.judgement.Writes = append(f.judgement.Writes, approval.Entry{ID: e.ID, Pattern: e.Pattern, Identity: []approval.Identity{now}})
-			paths = append(paths, was.Path)
+			paths = append(paths, at)
 		}
 	}
 	return paths

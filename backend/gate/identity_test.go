@@ -2,9 +2,11 @@ package gate_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -41,6 +43,28 @@ func (b *bench) put(name, text string) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
+	}
+}
+
+// copies puts a program that ends with 0 to A, and one that ends with 1 to B.
+func (b *bench) copies(a, other string) {
+	b.t.Helper()
+	for to, from := range map[string]string{a: "/usr/bin/true", other: "/usr/bin/false"} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.put(to, string(text))
+	}
+}
+
+func (b *bench) link(to, at string) { b.t.Helper(); b.linkTo(b.path(to), at) }
+
+// linkTo makes a link to a path anywhere.
+func (b *bench) linkTo(to, at string) {
+	b.t.Helper()
+	if err := os.Symlink(to, b.path(at)); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
@@ -173,5 +197,73 @@ func TestVouchedVersionIsTold(t *testing.T) {
 	b.want([]string{"/usr/bin/true"}, `code 0 ""`)
 	if rows, _ = b.history.List(context.Background(), history.Query{}); rows[0].Parent == "" && rows[0].Sentence != "" {
 		t.Errorf("told again: %+v", rows[0])
+	}
+}
+
+// A script that was recorded with one interpreter asks when env would find
+// another one, in a folder of PATH that comes before, or when a link leads to one.
+func TestOtherInterpreter(t *testing.T) {
+	for name, swap := range map[string]func(b *bench){
+		"found earlier in PATH": func(b *bench) { b.copies("bin/true", "own/other") },
+		"a link in PATH":        func(b *bench) { b.linkTo("/usr/bin/false", "bin/true") },
+		"a link to the system":  func(b *bench) { os.Remove(b.path("bin/mine")); b.linkTo("/usr/bin/false", "bin/mine") },
+		"its own content":       func(b *bench) { b.copies("own/other", "own/i") },
+	} {
+		b := newBench(t, approval.Entry{Pattern: "~/tools/*"})
+		b.canAsk.Store(false)
+		b.copies("own/i", "own/j")
+		b.link("own/i", "bin/mine")
+		b.put("tools/system", "#!/usr/bin/env true\n")
+		b.put("tools/mine", "#!/usr/bin/env mine\n")
+		system, mine := b.path("tools/system"), b.path("tools/mine")
+		for range 2 {
+			b.want([]string{"bash", "-c", system + "; " + mine}, `code 0 ""`)
+		}
+		swap(b)
+		changed := mine
+		if strings.Contains(name, "in PATH") {
+			changed = system
+		}
+		if got := outcome(b.Run(context.Background(), b.request(changed))); got != "denied ask-fallback" {
+			t.Errorf("%s: %s", name, got)
+		}
+		_, j, err := b.Explain(context.Background(), b.request("nice", changed))
+		if err != nil || j.Segments[1].Reason != approval.ReasonBinaryChanged {
+			t.Errorf("%s: %+v, %v", name, j.Segments, err)
+		}
+		b.canAsk.Store(true)
+		b.person(always, nil)
+		if got := outcome(b.Run(context.Background(), b.request(changed))); strings.HasPrefix(got, "denied") {
+			t.Errorf("%s: %s although it was accepted", name, got)
+		}
+		b.canAsk.Store(false)
+		if got := outcome(b.Run(context.Background(), b.request(changed))); strings.HasPrefix(got, "denied") {
+			t.Errorf("%s: %s after it was accepted", name, got)
+		}
+	}
+}
+
+// Many requests that see the same files for the first time all run, and a file
+// that changed meanwhile is known as what it was first.
+func TestLearnedAtOnce(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
+	b.canAsk.Store(false)
+	const programs = 4
+	for i := range programs {
+		b.put(fmt.Sprintf("bin/tool%d", i), fmt.Sprintf("#!/bin/sh\necho %d\n", i))
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		for i := range programs {
+			all.Go(func() {
+				if got := outcome(b.Run(context.Background(), b.request(fmt.Sprintf("tool%d", i)))); got != fmt.Sprintf("code 0 \"%d\\n\"", i) {
+					t.Errorf("tool%d: %s", i, got)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if got := b.recorded("~/bin/*"); strings.Count(got, "tool") != programs {
+		t.Errorf("recorded: %s", got)
 	}
 }

@@ -57,18 +57,6 @@ func exchange(b *bench, x, y string) {
 
 func swapping(x, y string) func(b *bench) { return func(b *bench) { exchange(b, x, y) } }
 
-// copies puts a program that ends with 0 to A, and one that ends with 1 to B.
-func (b *bench) copies(a, other string) {
-	b.t.Helper()
-	for to, from := range map[string]string{a: "/usr/bin/true", other: "/usr/bin/false"} {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		b.put(to, string(text))
-	}
-}
-
 func program(p *approval.Plan) uint64 { return p.Segments[0].Program.File.Ino }
 
 func interpreter(p *approval.Plan) uint64 { return p.Segments[0].Program.Interpreter.File.Ino }
@@ -134,13 +122,6 @@ var swappedThings = []swapped{
 			return p.Segments[0].Redirects[0].File.Ino
 		},
 		make: func(b *bench) { b.put("work/name", "A"); b.put("secret", "B"); b.link("secret", "work/other") }},
-}
-
-func (b *bench) link(to, at string) {
-	b.t.Helper()
-	if err := os.Symlink(b.path(to), b.path(at)); err != nil {
-		b.t.Fatal(err)
-	}
 }
 
 // swapper changes A and B, alone or in a race with somebody else.

@@ -118,13 +118,13 @@ func accepting(s approval.SegmentJudgement) approval.Entry {
 		if l.Interprets {
 			to = &e.Interpreters
 		}
-		*to = append(*to, seenAs(l.File))
+		*to = append(*to, seenAs(l.File, l.By))
 	}
 	return e
 }
 
-func seenAs(f approval.File) approval.Identity {
-	return approval.Identity{Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000}
+func seenAs(f approval.File, by string) approval.Identity {
+	return approval.Identity{Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000, Interpreter: by}
 }
 
 // entryFor is the narrowest entry by path that covers this program: the real
@@ -134,13 +134,21 @@ func entryFor(res *approval.Resolution) approval.Entry {
 	if res.Link != "" {
 		e.Pattern = res.Link
 	}
-	e.Identity = []approval.Identity{seenAs(res.File)}
+	e.Identity = []approval.Identity{seenAs(res.File, interpreterOf(res))}
 	for at := res.Interpreter; at != nil; at = at.Interpreter {
-		if !command.Kept(at.File) {
-			e.Interpreters = append(e.Interpreters, seenAs(at.File))
+		if by := interpreterOf(at); !command.Kept(at.File) || by != "" {
+			e.Interpreters = append(e.Interpreters, seenAs(at.File, by))
 		}
 	}
 	return e
+}
+
+// interpreterOf is the path of what interprets a file, "" for nothing.
+func interpreterOf(res *approval.Resolution) string {
+	if res.Interpreter == nil {
+		return ""
+	}
+	return res.Interpreter.File.Path
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }

@@ -30,13 +30,13 @@ func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement
 		}
 		v := verdict(approval.VerdictAllow, approval.Finding{}, one.Pattern)
 		v.EntryID, v.Counted = one.ID, one.UsesLeft != nil
-		learn, same := one.compare(in, res)
-		v.Learn = learn
+		other := ""
+		v.Learn, other = one.compare(in, res)
 		switch {
-		case !same:
-			v.Verdict, v.Finding = approval.VerdictAsk, say(approval.ReasonBinaryChanged, changedFile(learn, res)+" is not the file that was allowed")
+		case other != "":
+			v.Verdict, v.Finding = approval.VerdictAsk, say(approval.ReasonBinaryChanged, other+" is not the file that was allowed")
 			changed = v
-		case len(learn) == 0:
+		case len(v.Learn) == 0:
 			return v
 		case passed.Verdict == approval.VerdictUnset:
 			passed = v
@@ -49,15 +49,6 @@ func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement
 		return passed
 	}
 	return miss
-}
-
-// changedFile is the path to name: of a file of which there is a record.
-func changedFile(learn []approval.Seen, res *approval.Resolution) string {
-	i := slices.IndexFunc(learn, func(s approval.Seen) bool { return s.Was != "" })
-	if i < 0 {
-		return res.File.Path
-	}
-	return learn[i].File.Path
 }
 
 // ended reports whether the lease is over for this request.

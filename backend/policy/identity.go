@@ -10,35 +10,63 @@ import (
 
 // compare holds a program, and what interprets it, against what is recorded
 // under an entry (judgement.md, step 7, changed file). learn are the files of
-// which the entry holds no record or an older one; same tells that none of them
-// is a reason to ask. A file that only the system's package manager changes
-// needs no record.
-func (one *rule) compare(in Input, res *approval.Resolution) (learn []approval.Seen, same bool) {
-	same = one.satisfied(in, res.File)
-	for at := res; at != nil; at = at.Interpreter {
-		id := one.recorded(res, at)
-		known := id.SHA256 != "" && sum(in, at.File) == strings.ToLower(id.SHA256)
-		switch needless := command.Kept(at.File) && id.SHA256 == "" && !one.unbound(at == res); {
-		case known && same, needless && same:
-			continue
-		case id.SHA256 != "" && !known && !vouched(in, at.File, id):
-			same = false
-		}
-		learn = append(learn, approval.Seen{File: at.File, Was: strings.ToLower(id.SHA256), Interprets: at != res})
+// which the entry holds no record or an older one; changed is the first that is
+// a reason to ask, "" for none. A file that only the system's package manager
+// changes needs no record.
+func (one *rule) compare(in Input, res *approval.Resolution) (learn []approval.Seen, changed string) {
+	if !one.satisfied(in, res) {
+		changed = res.File.Path
 	}
-	return learn, same
+	for at := res; at != nil; at = at.Interpreter {
+		id, by := one.recorded(res, at), interpreterOf(at)
+		known := id.SHA256 != "" && sum(in, at.File) == strings.ToLower(id.SHA256)
+		needless := command.Kept(at.File) && id.SHA256 == "" && !one.unbound(at == res)
+		switch {
+		case changed != "":
+		case id.SHA256 != "" && !known && !vouched(in, at.File, id):
+			changed = at.File.Path
+		case interpretedAnew(id, at):
+			changed = by
+		case (known && id.Path == at.File.Path || needless) && (id.Interpreter == by || id.Interpreter == "" && followsSystem(at)):
+			continue
+		}
+		learn = append(learn, approval.Seen{File: at.File, Was: strings.ToLower(id.SHA256), Interprets: at != res, By: by})
+	}
+	return learn, changed
 }
 
+// interpretedAnew reports whether a script is recorded with another
+// interpreter: env may find one in a folder of PATH that was not there, and a
+// link may lead elsewhere. What the system's own name leads to is for the system
+// to say, and a newer version of the same package is compared like any file.
+func interpretedAnew(id approval.Identity, at *approval.Resolution) bool {
+	by := at.Interpreter
+	if by == nil || id.Interpreter == "" || id.Interpreter == by.File.Path || samePackage(id.Interpreter, by.File.Path) {
+		return false
+	}
+	upgraded := ofSystem(id.Interpreter) && ofSystem(by.Path) && command.Kept(by.File)
+	return !upgraded
+}
+
+// followsSystem reports whether only the system decides what interprets a file,
+// so that it needs no record.
+func followsSystem(at *approval.Resolution) bool {
+	by := at.Interpreter
+	return by == nil || !by.Bare && command.Kept(at.File) && ofSystem(by.Path) && command.Kept(by.File)
+}
+
+func ofSystem(path string) bool { return command.OfSystem(approval.File{Path: path}) }
+
 // satisfied honours requireIdentity.
-func (one *rule) satisfied(in Input, f approval.File) bool {
-	id := identityOf(one.Identity, f.Path)
+func (one *rule) satisfied(in Input, res *approval.Resolution) bool {
+	id := one.recorded(res, res)
 	switch one.RequireIdentity {
 	case "":
 		return true
 	case "sha256":
-		return id.SHA256 != "" && sum(in, f) == strings.ToLower(id.SHA256)
+		return id.SHA256 != "" && sum(in, res.File) == strings.ToLower(id.SHA256)
 	case "signer":
-		return id.Signer != "" && signer(in, f) == id.Signer
+		return id.Signer != "" && signer(in, res.File) == id.Signer
 	}
 	return false
 }
@@ -50,12 +78,22 @@ func (one *rule) unbound(program bool) bool {
 }
 
 // recorded returns what the entry holds of a program, or of one of those that
-// interpret it; empty if nothing.
+// interpret it; empty if nothing. The next version of a package has a path of
+// its own, and what is held is that of the last one.
 func (one *rule) recorded(program, at *approval.Resolution) approval.Identity {
-	if at == program {
-		return identityOf(one.Identity, at.File.Path)
+	list := one.Identity
+	if at != program {
+		list = one.Interpreters
 	}
-	return identityOf(one.Interpreters, at.File.Path)
+	if id := identityOf(list, at.File.Path); id.Path != "" {
+		return id
+	}
+	for _, id := range slices.Backward(list) {
+		if samePackage(id.Path, at.File.Path) {
+			return id
+		}
+	}
+	return approval.Identity{}
 }
 
 func identityOf(list []approval.Identity, path string) approval.Identity {

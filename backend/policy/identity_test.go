@@ -14,6 +14,7 @@ import (
 // by TEAM/tool, and /opt/a/tool is a package manager's.
 func TestChangedFile(t *testing.T) {
 	mine, inPackage, system := "/home/ann/.local/bin/mine", "/opt/a/tool", "/usr/bin/tool"
+	rg13, rg14 := "/opt/homebrew/Cellar/rg/13/bin/rg", "/opt/homebrew/Cellar/rg/14/bin/rg"
 	id := func(path, sum, signer string) []approval.Identity {
 		return []approval.Identity{{Path: path, SHA256: sum, Signer: signer}}
 	}
@@ -35,6 +36,13 @@ func TestChangedFile(t *testing.T) {
 		{"another file of a package", approval.Entry{Pattern: inPackage, Identity: id(inPackage, "bb", "")}, inPackage, "allow bb+" + inPackage},
 		{"the system's", approval.Entry{Pattern: system}, "tool", "allow"},
 		{"a newer one of the system's", approval.Entry{Pattern: system, Identity: id(system, "bb", "")}, "tool", "allow bb+" + system},
+
+		{"the next version of a package", approval.Entry{Pattern: "/opt/homebrew/bin/rg", Identity: id(rg13, "bb", "")}, "rg", "ask binary-changed bb+" + rg14},
+		{"the next version under a wildcard", approval.Entry{Pattern: "/opt/homebrew/bin/*", Identity: id(rg13, "bb", "")}, "rg", "ask binary-changed bb+" + rg14},
+		{"the next version is the same file", approval.Entry{Pattern: "/opt/homebrew/bin/rg", Identity: id(rg13, "aa", "")}, "rg", "allow aa+" + rg14},
+		{"the next version, hash demanded", approval.Entry{Pattern: "/opt/homebrew/bin/rg", RequireIdentity: "sha256", Identity: id(rg13, "bb", "")}, "rg", "ask binary-changed bb+" + rg14},
+		{"the next version is known", approval.Entry{Pattern: "/opt/homebrew/bin/rg", Identity: append(id(rg13, "bb", ""), id(rg14, "aa", "")...)}, "rg", "allow"},
+		{"another package", approval.Entry{Pattern: "/opt/homebrew/bin/*", Identity: id("/opt/homebrew/Cellar/evil/1/bin/rg", "bb", "")}, "rg", "allow +" + rg14},
 
 		{"hash demanded", approval.Entry{Pattern: mine, RequireIdentity: "sha256", Identity: id(mine, "aa", "")}, "mine", "allow"},
 		{"hash demanded, none recorded", approval.Entry{Pattern: mine, RequireIdentity: "sha256"}, "mine", "ask binary-changed +" + mine},

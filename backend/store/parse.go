@@ -296,6 +296,8 @@ func (p *parser) identity() (i approval.Identity, err error) {
 			i.Signer, err = p.text()
 		case "version":
 			i.Version, err = p.str()
+		case "interpreter":
+			i.Interpreter, err = p.text()
 		default:
 			err = p.bad(unknownKey)
 		}
