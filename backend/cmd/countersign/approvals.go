@@ -24,7 +24,7 @@ type approvalsCommands struct {
 	List    approvalsList    `cmd:"" help:"List the entries."`
 	Add     approvalsAdd     `cmd:"" help:"Add an entry, or a rule to the denylist."`
 	Remove  approvalsRemove  `cmd:"" help:"Remove an entry by its id or pattern."`
-	Pending approvalsPending `cmd:"" help:"List the waiting questions."`
+	Pending approvalsPending `cmd:"" help:"List the waiting questions, with all that is known of each."`
 	Approve approvalsApprove `cmd:"" help:"Allow a waiting question."`
 	Deny    approvalsDeny    `cmd:"" help:"Deny a waiting question."`
 }
@@ -219,8 +219,19 @@ func (approvalsPending) Run(p *program) error {
 				state += fmt.Sprintf(", ×%d", q.Count)
 			}
 			fmt.Fprintf(w, "%s  %s  %s  %s\n", q.ID, display.Escape(q.AgentID), state, display.Escape(q.Plan.Text))
+			writeQuestion(w, q)
+			fmt.Fprintf(w, "  until    %s\n  choices  %s\n\n", time.UnixMilli(q.Expires).Format(time.DateTime), choices(q))
 		}
 	})
+}
+
+// choices are the answers that can be given.
+func choices(q approval.Prompt) string {
+	words := make([]string, len(q.Judgement.Choices))
+	for i, c := range q.Judgement.Choices {
+		words[i] = string(c)
+	}
+	return strings.Join(words, ", ")
 }
 
 type approvalsApprove struct {

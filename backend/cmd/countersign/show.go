@@ -13,9 +13,18 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 )
 
-// writePrompt shows one question: who asks, what would run, where, what
-// changes in the environment, and why it is asked. Nothing is cut.
+// writePrompt shows one question and what can be typed.
 func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
+	writeQuestion(w, p)
+	ends := time.UnixMilli(p.Expires)
+	left := max(0, ends.Sub(now).Round(time.Second))
+	fmt.Fprintf(w, "  %s left, until %s; %d waiting\n", left, ends.Format(time.TimeOnly), waiting)
+	fmt.Fprintf(w, "%s > ", choiceKeys(p))
+}
+
+// writeQuestion shows who asks, what would run, where, what changes in the
+// environment, why it is asked, and what always would write. Nothing is cut.
+func writeQuestion(w io.Writer, p approval.Prompt) {
 	esc := display.Escape
 	fmt.Fprintf(w, "\n%s wants to run", esc(cmp.Or(p.AgentID, "An agent without a name")))
 	if p.Count > 1 {
@@ -42,19 +51,25 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	if said := strings.Join(p.Claim.Said(), " "); said != "" {
 		fmt.Fprintf(w, "  says the caller: %s\n", esc(said))
 	}
-	ends := time.UnixMilli(p.Expires)
-	left := max(0, ends.Sub(now).Round(time.Second))
-	fmt.Fprintf(w, "  %s left, until %s; %d waiting\n", left, ends.Format(time.TimeOnly), waiting)
 	for _, e := range p.Judgement.Writes {
 		fmt.Fprintf(w, "  always would %s\n", esc(writes(e)))
 	}
-	fmt.Fprintf(w, "%s > ", choiceKeys(p))
 }
 
 // writes says what an answer of always would write.
 func writes(e approval.Entry) string {
 	if e.ID == "" {
-		return "save: " + strings.TrimSpace(e.Pattern+" "+command.Quote(e.Args))
+		text := "save: " + strings.TrimSpace(e.Pattern+" "+command.Quote(e.Args))
+		for _, id := range e.Identity {
+			if id.Path != e.Pattern {
+				text += ", which leads to " + id.Path
+			}
+		}
+		e.Args = nil
+		if narrow := narrowing(e); narrow != "" {
+			text += ", " + narrow
+		}
+		return text
 	}
 	var files []string
 	for _, id := range slices.Concat(e.Identity, e.Interpreters) {
@@ -77,7 +92,7 @@ func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 		leads := "nothing that was found"
 		switch {
 		case s.Program != nil:
-			leads = s.Program.File.Path
+			leads = leadsTo(s.Program)
 		case s.Builtin != "":
 			leads = "done without a program"
 		}
@@ -92,11 +107,26 @@ func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 			}
 			fmt.Fprint(w, "]")
 		}
+		if s.Dir != plan.Cwd.Path && s.Dir != "" {
+			fmt.Fprintf(w, ", in %s", display.Escape(s.Dir))
+		}
 		for _, e := range s.Effects {
 			fmt.Fprintf(w, ", %s", effectWords[e])
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// leadsTo tells which file starts, by which link, and what interprets it.
+func leadsTo(res *approval.Resolution) string {
+	text := res.File.Path
+	if res.Link != "" {
+		text = res.Link + " → " + text
+	}
+	for by := res.Interpreter; by != nil; by = by.Interpreter {
+		text += ", run by " + by.File.Path
+	}
+	return text
 }
 
 func envLine(e approval.EnvChange) string {
