@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -55,4 +56,16 @@ func TestNothingStartsUnrecorded(t *testing.T) {
 	if result.Denied == nil || result.Denied.Reason != approval.ReasonCompanion || string(result.Stdout) != "hello a\nhello b\n" {
 		t.Errorf("got %s %q", outcome(result), result.Stdout)
 	}
+}
+
+// Requests that are the first to start a program, all at once, record the same
+// file and run.
+func TestFirstTogether(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "hello"})
+	b.script("hello", `echo hello`)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { b.want([]string{"hello"}, `code 0 "hello\n"`) })
+	}
+	all.Wait()
 }
