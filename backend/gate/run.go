@@ -40,7 +40,7 @@ func (f *flight) run(ctx context.Context) approval.Result {
 		return f.refused(result.Denied)
 	case result.Denied != nil: // something ran before: its output is reported
 		code := exitDenied
-		result.ExitCode = &code
+		result.ExitCode, result.Signal = &code, "" // the signal was ours
 	}
 	f.used()
 	f.close(history.Done, result)
