@@ -33,19 +33,13 @@ func (s *Store) Identify(records []Record) error {
 	return err
 }
 
-// stillAs makes sure that an entry holds what the caller knew of it, or what it
-// is about to write: another request may have seen the same file first.
+// stillAs makes sure that an entry holds what the caller knew of it.
 func (d *Document) stillAs(r Record) error {
-	writes := map[string]string{}
-	for _, id := range slices.Concat(r.Entry.Identity, r.Entry.Interpreters) {
-		writes[id.Path] = strings.ToLower(id.SHA256)
-	}
 	err := ErrNoLease
 	d.entries(r.Entry.ID, func(e *approval.Entry) {
 		err = nil
 		for _, id := range slices.Concat(e.Identity, e.Interpreters) {
-			now := strings.ToLower(id.SHA256)
-			if was, asked := r.Was[id.Path]; asked && now != "" && now != was && now != writes[id.Path] {
+			if was, asked := r.Was[id.Path]; asked && id.SHA256 != "" && strings.ToLower(id.SHA256) != was {
 				err = ErrChanged
 			}
 		}
