@@ -4,11 +4,13 @@ package runner
 
 import (
 	"errors"
+	"path"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // maxInterpreters is how deep scripts may be interpreted by scripts.
@@ -125,34 +127,68 @@ func (u *run) spawn(l launch, img *image, argv []string) (*process, error) {
 // kernelArgv does what the kernel would do with #! lines: it returns the
 // program that starts in the end, its argument vector, and the scripts on the
 // way. An interpreter is started by what was resolved, so neither the kernel
-// nor env looks one up again. It opens its script by path, after we looked:
-// it gets the real one, so that a link on the way, which anybody may own, is
-// not followed again. What remains is somebody who can write to the real
-// folder of the script, or to one above it. A script therefore sees its real
-// path as $0, also when it was called through a link.
+// nor env looks one up again.
 func kernelArgv(res *approval.Resolution, args []string) (
-	binary *approval.Resolution, argv []string, scripts []*approval.Resolution, err error,
+	binary *approval.Resolution, argv []string, scripts []named, err error,
 ) {
 	argv = append([]string{res.Path}, args...)
 	for res.Interpreter != nil {
 		if len(scripts) == maxInterpreters {
 			return nil, nil, nil, denied(approval.ReasonTooComplex, "%q is a script for a script, and so on", argv[0])
 		}
-		scripts = append(scripts, res)
+		s := asScript(res)
+		scripts = append(scripts, s)
 		head := []string{res.Interpreter.Path}
 		if res.InterpreterArg != "" {
 			head = append(head, res.InterpreterArg)
 		}
-		argv = append(append(head, res.File.Path), argv[1:]...)
+		argv = append(append(head, s.name), argv[1:]...)
 		res = res.Interpreter
 	}
 	return res, argv, scripts, nil
 }
 
-func compare(scripts []*approval.Resolution) error {
+// named is a script: a file that its interpreter opens by name, after we looked.
+type named struct {
+	file approval.File
+	// name is what the interpreter gets, and the script sees as $0: the path that
+	// the word led to, as scripts of many names need it, or the real one.
+	name string
+	// way is how name leads to the file, where it is not the real path.
+	way *trail.Trail
+}
+
+// asScript decides by which name a script is opened. Through a link it is only
+// where everybody who can make the link lead elsewhere can change the script
+// itself as well: what remains is who can write to the script, to its folder,
+// or to one above it.
+func asScript(res *approval.Resolution) named {
+	s := named{file: res.File, name: res.File.Path}
+	if path.Clean(res.Path) == s.name {
+		return s
+	}
+	way, err := trail.Walk(res.Path)
+	if err != nil {
+		return s
+	}
+	if real, err := trail.Walk(s.name); err == nil && way.NoEasier(real) {
+		s.name, s.way = res.Path, &way
+	}
+	return s
+}
+
+// compare makes sure that scripts are what was judged, and that the links to
+// them are those that were there when they were named.
+func compare(scripts []named) error {
 	for _, s := range scripts {
-		if err := unchanged(s.File.Path, s.File); err != nil {
+		if err := errors.Join(unchanged(s.file.Path, s.file), unchanged(s.name, s.file)); err != nil {
 			return err
+		}
+		if s.way == nil {
+			continue
+		}
+		if now, err := trail.Walk(s.name); err != nil || !now.Same(*s.way) {
+			return drifted("%q was replaced while it started", s.name)
 		}
 	}
 	return nil

@@ -151,13 +151,82 @@ func TestInterpreters(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	must(t, os.Symlink(at("1"), at("link")))
-	if got := run1(t, r, argvJob(t, dir, at("link"), "y")); string(got.Stdout) != at("1")+" y\n" {
+	if got := run1(t, r, argvJob(t, dir, at("link"), "y")); string(got.Stdout) != at("link")+" y\n" {
 		t.Errorf("got %q", got.Stdout)
 	}
 }
 
-// A link to a script leads to another one just while the interpreter opens
-// its script, and back again before anybody looks: what was judged runs.
+// A script sees the name that it was called by where the link is no easier to
+// change than the script, and else its real path.
+func TestNameOfAScript(t *testing.T) {
+	r, dir := newRunner(t), scratch(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"own", "open", "private"} {
+		must(t, os.Mkdir(at(name), 0o755))
+		script(t, at(name+"/script"), "#!/bin/sh\necho $0\n")
+		for _, link := range []string{"link", "wide"} {
+			must(t, os.Symlink("../own/script", at(name+"/"+link)))
+		}
+	}
+	must(t, os.Chmod(at("open"), 0o777))
+	must(t, os.Chmod(at("private"), 0o700))
+	must(t, os.Symlink("own", at("folder")))
+	must(t, os.Symlink("open/link", at("chain")))
+	must(t, os.Symlink("../open/script", at("private/out")))
+	must(t, os.Symlink(at("own/script"), at("interpreter")))
+	script(t, at("odd"), "#!"+at("interpreter")+"\n")
+	for word, want := range map[string]string{
+		"own/script":    "own/script",
+		"own/../odd":    "interpreter",
+		"own/link":      "own/link",
+		"private/link":  "private/link",
+		"folder/link":   "folder/link",
+		"folder/script": "folder/script",
+		"open/link":     "own/script",
+		"chain":         "own/script",
+		"private/out":   "private/out",
+		"odd":           "interpreter",
+	} {
+		if got := run1(t, r, argvJob(t, dir, dir+"/"+word)); string(got.Stdout) != at(want)+"\n" {
+			t.Errorf("%s: $0 is %q, want %s (%+v)", word, got.Stdout, want, got.Denied)
+		}
+	}
+}
+
+// A link to a script that is replaced, or leads elsewhere, is seen before the
+// start, and right after it, also when it leads back to what was judged.
+func TestScriptLinkSwapIsNoticed(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		for _, to := range []string{"good", "evil"} {
+			r, dir := newRunner(t), scratch(t)
+			at := func(name string) string { return filepath.Join(dir, name) }
+			script(t, at("good"), "#!/bin/sh\nsleep 100\n")
+			script(t, at("evil"), "#!/bin/sh\necho evil\n")
+			must(t, os.Symlink("good", at("link")))
+			job := argvJob(t, dir, at("link"))
+			swap := func() {
+				must(t, os.Symlink(to, at("new")))
+				must(t, os.Rename(at("new"), at("link")))
+			}
+			if when == "after" {
+				job.Started = func(int, *approval.Segment, Process) { swap() }
+			} else if to == "evil" {
+				swap()
+			} else {
+				continue // it leads to what was judged
+			}
+			got := run1(t, r, job)
+			if got.Denied == nil || got.Denied.Reason != approval.ReasonDrifted || when == "before" && len(got.Stdout) > 0 {
+				t.Errorf("%s, %s: got %+v", when, to, got)
+			}
+			mustBeGone(t, job.ID)
+		}
+	}
+}
+
+// A link to a script, in a folder that more can write to than to the script's
+// own, leads to another one just while the interpreter opens its script, and
+// back again before anybody looks: what was judged runs.
 func TestLinkSwappedForTheInterpreter(t *testing.T) {
 	r, dir := newRunner(t), scratch(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -166,14 +235,13 @@ func TestLinkSwappedForTheInterpreter(t *testing.T) {
 	script(t, at("evil"), "#!"+at("slow")+"\necho evil\n")
 	lead := func(to string) {
 		must(t, os.Symlink(at(to), at("new")))
-		must(t, os.Rename(at("new"), at("link")))
+		must(t, os.Rename(at("new"), at("open/link")))
 	}
-	for _, name := range []string{"link", "./link"} {
+	must(t, os.Mkdir(at("open"), 0o755))
+	must(t, os.Chmod(at("open"), 0o777))
+	for _, name := range []string{at("open/link"), "open/link"} {
 		lead("good")
 		job := argvJob(t, dir, name)
-		if name == "link" {
-			job = argvJob(t, dir, at("link"))
-		}
 		job.Started = func(int, *approval.Segment, Process) {
 			lead("evil")
 			must(t, os.WriteFile(at("go"), nil, 0o600))
