@@ -122,7 +122,7 @@ func (s *Settings) write(entry *approval.Entry, e shown.EntryEdit) error {
 		return err
 	}
 	if entry.Pattern != e.Pattern {
-		entry.Identity, entry.Interpreters = nil, nil
+		entry.Identity, entry.Interpreters, entry.Links = nil, nil, nil
 	}
 	entry.Pattern, entry.Args, entry.ArgsExact = e.Pattern, slices.Clone(e.Args), e.ArgsExact
 	entry.Cwd, entry.Note = e.Cwd, e.Note

@@ -27,13 +27,14 @@ if ! have npm; then
 fi
 
 # The race detector needs a C compiler; the tests of the plan runner compare
-# with bash and dash.
+# with bash and dash, those of links use busybox.
 have cc || have gcc || have clang || need="$need gcc libc6-dev"
 have git || need="$need git"
 have bash || need="$need bash"
 if [ "$(uname -s)" = Linux ]; then
 	have dash || need="$need dash"
 	have ps || need="$need procps"
+	have busybox || need="$need busybox"
 	# The window, and what it is tested with.
 	have pkg-config || need="$need pkg-config"
 	pkg-config --exists gtk+-3.0 2>/dev/null || need="$need libgtk-3-dev"

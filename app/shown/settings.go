@@ -278,7 +278,7 @@ func Rev(d *store.Document, agentID string) string {
 		parts = append(parts, a.Rules)
 		for _, e := range a.Allowlist {
 			e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath, e.UsesLeft = 0, "", "", nil
-			e.Identity, e.Interpreters = nil, nil
+			e.Identity, e.Interpreters, e.Links = nil, nil, nil
 			parts = append(parts, e)
 		}
 	}

@@ -227,6 +227,9 @@ type Resolution struct {
 	// Link is Path with the links of its folder followed, when Path itself is
 	// a link; empty when it is not.
 	Link string `json:"link,omitempty"`
+	// Kept tells that a link of the system leads from Path to the file, and only
+	// root can change where to, or what is there.
+	Kept bool `json:"-"`
 	// File is the program itself, at its real path.
 	File File `json:"file"`
 	// Interpreter is what the #! line of a script names, resolved.

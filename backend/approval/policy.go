@@ -42,15 +42,18 @@ type Entry struct {
 	Identity   []Identity `json:"identity,omitempty"`
 	// Interpreters are what was seen to interpret the scripts among them. An
 	// entry covers none of these.
-	Interpreters     []Identity `json:"interpreters,omitempty"`
-	RequireIdentity  string     `json:"requireIdentity,omitempty"` // "sha256" or "signer"
-	Disabled         bool       `json:"disabled,omitempty"`
-	Note             string     `json:"note,omitempty"`
-	AddedAt          int64      `json:"addedAt,omitempty"` // unix milliseconds
-	AddedBy          string     `json:"addedBy,omitempty"`
-	LastUsedAt       int64      `json:"lastUsedAt,omitempty"` // unix milliseconds
-	LastUsedCommand  string     `json:"lastUsedCommand,omitempty"`
-	LastResolvedPath string     `json:"lastResolvedPath,omitempty"`
+	Interpreters []Identity `json:"interpreters,omitempty"`
+	// Links are where links led that programs were found through, by a bare name
+	// or by the first line of a script, and that more than root can change.
+	Links            []Link `json:"links,omitempty"`
+	RequireIdentity  string `json:"requireIdentity,omitempty"` // "sha256" or "signer"
+	Disabled         bool   `json:"disabled,omitempty"`
+	Note             string `json:"note,omitempty"`
+	AddedAt          int64  `json:"addedAt,omitempty"` // unix milliseconds
+	AddedBy          string `json:"addedBy,omitempty"`
+	LastUsedAt       int64  `json:"lastUsedAt,omitempty"` // unix milliseconds
+	LastUsedCommand  string `json:"lastUsedCommand,omitempty"`
+	LastResolvedPath string `json:"lastResolvedPath,omitempty"`
 }
 
 // Identity is what was seen under an entry's pattern.
@@ -63,6 +66,12 @@ type Identity struct {
 	Version string `json:"version,omitempty"`
 	// Interpreter is the path of what interpreted it, of a script.
 	Interpreter string `json:"interpreter,omitempty"`
+}
+
+// Link is a path that led through a link, and the real path of the file.
+type Link struct {
+	Path   string `json:"path"`
+	Target string `json:"target"`
 }
 
 // DenyRule refuses what its pattern matches, at any depth and in any case.
@@ -137,4 +146,7 @@ type Seen struct {
 	Interprets bool
 	// By is the path of what interprets it, of a script.
 	By string
+	// Link is the path that led to it through a link, and is to be recorded; else
+	// empty.
+	Link string
 }

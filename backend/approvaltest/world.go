@@ -107,6 +107,11 @@ func (w *World) Head(file approval.File, n int) ([]byte, error) {
 	return []byte(text[:min(n, len(text))]), nil
 }
 
+// Kept reports whether a path lies where invented systems keep their programs.
+func (w *World) Kept(name string) bool {
+	return strings.HasPrefix(name, "/usr/bin/") || strings.HasPrefix(name, "/bin/") || strings.HasPrefix(name, "/etc/")
+}
+
 // List returns the names in an invented folder.
 func (w *World) List(name string) ([]string, error) {
 	at, err := w.real(name, 0)

@@ -26,6 +26,9 @@ type World interface {
 	// Head returns the first bytes of a file that was looked at, at most n,
 	// and fails where another one is in its place.
 	Head(file approval.File, n int) ([]byte, error)
+	// Kept reports whether only root can change where a path leads, or what is
+	// there.
+	Kept(path string) bool
 	// List returns the names in a folder, in any order. It may stop after
 	// 50 001 of them, which is more than one analysis looks at.
 	List(path string) ([]string, error)

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // Disk is the real World.
@@ -32,6 +33,13 @@ func (Disk) Head(file approval.File, n int) ([]byte, error) {
 // errOther says that a name leads to another file than the one that was seen.
 func errOther(file approval.File) error {
 	return fmt.Errorf("cannot read %s: it is not the file any more that was seen", file.Path)
+}
+
+// Kept reports whether only root can change where a path leads, or what is
+// there.
+func (Disk) Kept(path string) bool {
+	way, err := trail.Walk(path)
+	return err == nil && way.Kept()
 }
 
 // List returns the names in a folder.

@@ -64,7 +64,7 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 	case err != nil || !isProgram(file):
 		return nil, finding(approval.ReasonNotFound, "there is no program %q", word)
 	}
-	res := &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), File: file}
+	res := &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), Kept: j.kept(at, file), File: file}
 	return res, otherCase(res)
 }
 
@@ -99,6 +99,16 @@ func (j *job) link(at string, file approval.File) string {
 	return ""
 }
 
+// kept reports whether a link leads from one place of the system to another, as
+// those of /etc/alternatives do, and only root can change where to. Elsewhere the
+// links of root count as everybody's: the agent may be root.
+func (j *job) kept(at string, file approval.File) bool {
+	if path.Clean(at) == file.Path || !OfSystem(approval.File{Path: path.Clean(at)}) || !OfSystem(file) {
+		return false
+	}
+	return j.spend(1) && j.World.Kept(at)
+}
+
 // search looks a bare name up in the login PATH.
 func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 	for _, p := range j.path {
@@ -113,7 +123,7 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		if err != nil || !isProgram(file) {
 			continue
 		}
-		res := &approval.Resolution{Word: name, Path: at, Link: j.link(at, file), Bare: true, File: file}
+		res := &approval.Resolution{Word: name, Path: at, Link: j.link(at, file), Kept: j.kept(at, file), Bare: true, File: file}
 		if why := j.distrust(p); why != "" {
 			return res, finding(approval.ReasonUntrustedPath, "%s was found in %s, which %s", name, p.dir, why)
 		}

@@ -76,6 +76,11 @@ func (w *World) Head(file approval.File, n int) ([]byte, error) {
 	return text[:min(max(n, 0), len(text))], nil
 }
 
+// Kept reports whether a path is outside of all homes.
+func (w *World) Kept(name string) bool {
+	return !strings.HasPrefix(name, "/Users/") && !strings.HasPrefix(name, "/home/")
+}
+
 // List returns the names in a folder.
 func (w *World) List(name string) ([]string, error) {
 	n, err := w.walk(name, false)

@@ -54,6 +54,9 @@ func (f *flight) note(records *[]store.Record, s approval.SegmentJudgement, l ap
 	if l.Interprets {
 		to = &r.Entry.Interpreters
 	}
+	if l.Link != "" && !slices.ContainsFunc(r.Entry.Links, func(have approval.Link) bool { return have.Path == l.Link }) {
+		r.Entry.Links = append(r.Entry.Links, approval.Link{Path: l.Link, Target: l.File.Path})
+	}
 	if slices.ContainsFunc(*to, func(id approval.Identity) bool { return id.Path == l.File.Path }) {
 		return nil
 	}

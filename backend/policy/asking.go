@@ -91,7 +91,7 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 		if s.Reason != approval.ReasonAllowlistMiss || res == nil || in.Plan.Segments[i].Kind == approval.KindWrapper || len(in.Plan.Segments[i].Open) > 0 {
 			return nil
 		}
-		entry := entryFor(res)
+		entry := entryFor(res, in.Plan.Segments[i].Kind)
 		if in.Plan.Segments[i].Profiled { // these words passed, and others may not
 			entry.Args, entry.ArgsExact = in.Plan.Segments[i].Argv[1:], true
 			if slices.Contains(entry.Args, "*") {
@@ -119,6 +119,9 @@ func accepting(s approval.SegmentJudgement) approval.Entry {
 			to = &e.Interpreters
 		}
 		*to = append(*to, seenAs(l.File, l.By))
+		if l.Link != "" {
+			e.Links = append(e.Links, approval.Link{Path: l.Link, Target: l.File.Path})
+		}
 	}
 	return e
 }
@@ -129,9 +132,9 @@ func seenAs(f approval.File, by string) approval.Identity {
 
 // entryFor is the narrowest entry by path that covers this program: the real
 // file, or the link to it together with what it leads to now.
-func entryFor(res *approval.Resolution) approval.Entry {
+func entryFor(res *approval.Resolution, kind approval.ProgramKind) approval.Entry {
 	e := approval.Entry{Pattern: res.File.Path, Source: "allow-always"}
-	if res.Link != "" {
+	if res.Link != "" && byLink(res, kind) {
 		e.Pattern = res.Link
 	}
 	e.Identity = []approval.Identity{seenAs(res.File, interpreterOf(res))}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
-	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // covered judges a segment by the entries. Where none lets it pass, the finding
@@ -64,17 +63,16 @@ func (one *rule) ended(in Input) bool {
 // that what it does is known: it only reads, or its arguments were read.
 func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind, read bool) []*rule {
 	found := slices.Clone(r.literal[res.File.Path])
-	if res.Link != "" {
-		for _, one := range r.literal[res.Link] {
-			if one.leadsTo(res.File.Path) {
-				found = append(found, one)
-			}
-		}
+	if res.Link != "" && byLink(res, kind) {
+		found = append(found, r.literal[res.Link]...)
 	}
 	// There are hundreds of programs of the system that can start others or
 	// write, and no list of them ever ends: a pattern covers only those among
 	// them of which more is known, and the others need an entry with their name.
 	if command.OfSystem(res.File) && !read {
+		if res.Link != "" && !byLink(res, kind) {
+			return found
+		}
 		return append(found, r.bareLiteral(res)...)
 	}
 	var at hits
@@ -88,13 +86,15 @@ func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind, 
 	if !runsAny[kind] {
 		found = append(found, r.any...)
 	}
-	if !res.Bare {
+	if !res.Bare || res.Link != "" && !byLink(res, kind) {
 		return found
 	}
 	var named hits
 	r.bare.index.MatchName(res.Word, named.add)
 	for _, i := range named.sorted() {
-		found = append(found, r.bare.rules[i])
+		if one := r.bare.rules[i]; one.meansLink(res) {
+			found = append(found, one)
+		}
 	}
 	return found
 }
@@ -115,54 +115,6 @@ func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {
 		}
 	}
 	return found
-}
-
-// leadsTo reports whether a literal entry that is a link covers this target:
-// the one that was recorded, or a newer one of the same package.
-func (one *rule) leadsTo(real string) bool {
-	targets := []string{one.target}
-	for _, id := range one.Identity {
-		targets = append(targets, id.Path)
-	}
-	for _, target := range targets {
-		if target != "" && (target == real || samePackage(target, real)) {
-			return true
-		}
-	}
-	return false
-}
-
-// storeOf returns the package store that a real path lies in, and the rest.
-func storeOf(real string) (store, rest string) {
-	for _, dir := range paths.PackageStores() {
-		if rest, ok := strings.CutPrefix(real, dir+"/"); ok {
-			return dir, rest
-		}
-	}
-	return "", ""
-}
-
-// samePackage reports whether two files lie in the same store and, where the
-// store keeps one folder a package, in the same package, under one name.
-func samePackage(a, b string) bool {
-	storeA, restA := storeOf(a)
-	storeB, restB := storeOf(b)
-	if storeA == "" || storeA != storeB || path.Base(a) != path.Base(b) {
-		return false
-	}
-	nameA, _, _ := strings.Cut(restA, "/")
-	nameB, _, _ := strings.Cut(restB, "/")
-	return nameA == nameB || storeA == "/nix/store"
-}
-
-// sameStore reports whether a link lies beside the store that its target is
-// in, where only the package manager puts links.
-func sameStore(link, real string) bool {
-	store, _ := storeOf(real)
-	if store == "" {
-		return false
-	}
-	return strings.HasPrefix(link, path.Dir(store)+"/")
 }
 
 // narrowed reports whether the entry's narrowing fits: session, folder and

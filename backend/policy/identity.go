@@ -14,10 +14,11 @@ import (
 // a reason to ask, "" for none. A file that only the system's package manager
 // changes needs no record.
 func (one *rule) compare(in Input, res *approval.Resolution) (learn []approval.Seen, changed string) {
-	if !one.satisfied(in, res) {
+	link, changed := one.led(res)
+	if changed == "" && !one.satisfied(in, res) {
 		changed = res.File.Path
 	}
-	for at := res; at != nil; at = at.Interpreter {
+	for at := res; at != nil; at, link = at.Interpreter, "" {
 		id, by := one.recorded(res, at), interpreterOf(at)
 		known := id.SHA256 != "" && sum(in, at.File) == strings.ToLower(id.SHA256)
 		needless := command.Kept(at.File) && id.SHA256 == "" && !one.unbound(at == res)
@@ -27,10 +28,10 @@ func (one *rule) compare(in Input, res *approval.Resolution) (learn []approval.S
 			changed = at.File.Path
 		case interpretedAnew(id, at):
 			changed = by
-		case (known && id.Path == at.File.Path || needless) && (id.Interpreter == by || id.Interpreter == "" && followsSystem(at)):
+		case link == "" && (known && id.Path == at.File.Path || needless) && (id.Interpreter == by || id.Interpreter == "" && followsSystem(at)):
 			continue
 		}
-		learn = append(learn, approval.Seen{File: at.File, Was: strings.ToLower(id.SHA256), Interprets: at != res, By: by})
+		learn = append(learn, approval.Seen{File: at.File, Was: strings.ToLower(id.SHA256), Interprets: at != res, By: by, Link: link})
 	}
 	return learn, changed
 }

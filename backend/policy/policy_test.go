@@ -196,10 +196,10 @@ func TestNarrowing(t *testing.T) {
 func TestLinkEntries(t *testing.T) {
 	tests := []struct{ target, recorded, want string }{
 		{"/opt/a/tool", "/opt/a/tool", "allow"},
-		{"/opt/a/b/tool", "/opt/a/tool", "ask allowlist-miss"},
+		{"/opt/a/b/tool", "/opt/a/tool", "ask binary-changed"},
 		{"/opt/homebrew/Cellar/x/2/bin/x", "/opt/homebrew/Cellar/x/1/bin/x", "allow"},
-		{"/opt/homebrew/Cellar/y/2/bin/x", "/opt/homebrew/Cellar/x/1/bin/x", "ask allowlist-miss"},
-		{"/opt/homebrew/Cellar/x/2/bin/y", "/opt/homebrew/Cellar/x/1/bin/x", "ask allowlist-miss"},
+		{"/opt/homebrew/Cellar/y/2/bin/x", "/opt/homebrew/Cellar/x/1/bin/x", "ask binary-changed"},
+		{"/opt/homebrew/Cellar/x/2/bin/y", "/opt/homebrew/Cellar/x/1/bin/x", "ask binary-changed"},
 		{"/nix/store/b-x/bin/x", "/nix/store/a-x/bin/x", "allow"},
 	}
 	for _, test := range tests {
@@ -212,6 +212,81 @@ func TestLinkEntries(t *testing.T) {
 		look := func(name string) string { f, _ := w.Look(name); return f.Path }
 		got := policy.Prepare(p, "/home/ann", look).Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: now})
 		check(t, test.recorded+" then "+test.target, got, test.want)
+	}
+}
+
+// Which entry means which program through which link.
+func TestLinks(t *testing.T) {
+	const disk = `/usr/bin/tool /usr/bin/other /usr/bin/python3.11 /usr/bin/bash /usr/bin/busybox /opt/a/tool /opt/a/manager /opt/b/tool /opt/b/rm /home/ann/bin/plain /home/ann/p/x.py
+		/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/python/3/bin/python3.12
+		/opt/homebrew/bin/rg -> ../Cellar/rg/14/bin/rg
+		/opt/homebrew/bin/python3 -> ../Cellar/python/3/bin/python3.12
+		/usr/bin/python3 -> python3.11
+		/usr/bin/pick -> /etc/alternatives/pick
+		/etc/alternatives/pick -> /usr/bin/other
+		/home/ann/bin/list -> /usr/bin/tool
+		/home/ann/bin/one -> /opt/a/manager
+		/home/ann/bin/two -> /opt/a/manager
+		/home/ann/bin/twice -> one
+		/home/ann/bin/tame -> /usr/bin/python3.11
+		/home/ann/bin/python3 -> /usr/bin/python3.11
+		/home/ann/bin/mybash -> /usr/bin/bash
+		/home/ann/bin/ls2 -> /usr/bin/busybox
+		/home/ann/bin/beside -> plain
+		/home/ann/bin/tool2 -> /opt/b/rm
+		/home/ann/folder -> bin`
+	tests := []struct{ entries, line, want string }{
+		// An entry for a link means its target under that name only.
+		{"~/bin/list", "~/bin/list x", "allow"},
+		{"~/bin/list", "list x", "allow"},
+		{"~/bin/list", "~/folder/list x", "allow"},
+		{"~/folder/list", "list x", "allow"},
+		{"~/bin/list", "/usr/bin/tool x", "ask allowlist-miss"},
+		{"~/bin/list", "tool x", "ask allowlist-miss"},
+		{"~/bin/one", "~/bin/two x", "ask allowlist-miss"},
+		{"~/bin/one", "/opt/a/manager x", "ask allowlist-miss"},
+		{"~/bin/one", "~/bin/twice x", "ask allowlist-miss"},
+		{"~/bin/one", "~/bin/../bin/one x", "allow"},
+		{"~/bin/one", "~/bin//one x", "allow"},
+		{"~/bin/twice", "~/bin/twice x", "allow"},
+		{"/opt/a/manager", "~/bin/two x", "allow"}, // the pattern matches the real path
+		{"/usr/bin/pick", "pick x", "allow"},
+		{"/usr/bin/pick", "other x", "ask allowlist-miss"},
+		// A wildcard means a link by its target.
+		{"~/bin/*", "list x", "ask allowlist-miss"},
+		{"~/bin/*", "beside x", "allow"},
+		{"~/folder/*", "beside x", "allow"},
+		{"~/bin/* /usr/bin/tool", "list x", "allow"},
+		{"/opt/a/*", "one x", "allow"},
+		{"/opt/homebrew/bin/*", "rg x", "allow"},
+		{"/opt/homebrew/**", "rg x", "allow"},
+		{"tool*", "tool2 x", "ask writes-file"},
+		{"l*t", "list x", "ask allowlist-miss"},
+		{"l*t *ool", "list x", "ask allowlist-miss"},
+		{"list", "list x", "allow"},
+		{"list", "~/bin/list x", "ask allowlist-miss"},
+		// What runs any code, by a name of the system or of a package only.
+		{"~/bin/tame", "tame x.py", "ask inline-code"},
+		{"~/bin/python3", "~/bin/python3 x.py", "ask allowlist-miss"},
+		{"/usr/bin/python3", "/usr/bin/python3 x.py", "allow"},
+		{"/usr/bin/python3.11", "~/bin/python3 x.py", "allow"},
+		{"/opt/homebrew/bin/python3", "python3 x.py", "allow"},
+		{"python3", "python3 x.py", "allow"},
+		{"tame", "tame x.py", "ask inline-code"},
+		{"~/bin/mybash", "mybash x.py", "ask inline-code"},
+		{"~/bin/ls2", "ls2 x", "ask wrapper-unclear"},
+		{"ls2", "ls2 x", "ask wrapper-unclear"},
+		{"*", "ls2 x", "ask wrapper-unclear"},
+	}
+	w := approvaltest.NewWorld(disk)
+	look := func(name string) string { f, _ := w.Look(name); return f.Path }
+	for _, test := range tests {
+		a := &command.Analyzer{World: w, Home: "/home/ann"}
+		a.SetPath([]string{"", "/opt/homebrew/bin", "/usr/bin", ".", "/home/ann/bin"})
+		words := strings.Fields(strings.Replace(test.line, "~", "/home/ann", 1))
+		plan := a.Analyze(&approval.Request{Command: words, Cwd: "/home/ann/p", Who: approval.Ours})
+		got := policy.Prepare(onMiss(strings.Fields(test.entries)...), "/home/ann", look).Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: now})
+		check(t, test.entries+" ⊢ "+test.line, got, test.want)
 	}
 }
 

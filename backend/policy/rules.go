@@ -32,6 +32,8 @@ type rule struct {
 	pattern glob.Pattern
 	cwd     *glob.Pattern
 	args    *regexp.Regexp
+	// at is the pattern, if it holds no wildcard and is a path.
+	at string
 	// target is where a literal pattern led when it was prepared, if it is a
 	// link and no identity was recorded with it.
 	target string
@@ -149,14 +151,12 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 	case literal:
 		if to := real(at); to != "" && to != at && len(e.Identity) == 0 {
 			one.target = to
-			r.literal[to] = append(r.literal[to], one)
 		}
+		// An entry for a link means its target under the link's name only. Under
+		// its own name, or that of another link, a program may be quite another one:
+		// a tool chain's manager is cargo as cargo, and runs anything as itself.
 		r.literal[at] = append(r.literal[at], one)
-		for _, id := range e.Identity {
-			if id.Path != at {
-				r.literal[id.Path] = append(r.literal[id.Path], one)
-			}
-		}
+		one.at = at
 	default:
 		r.patterns.rules = append(r.patterns.rules, one)
 	}

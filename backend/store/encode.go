@@ -80,6 +80,9 @@ func (e Entry) object() object {
 	if len(e.Interpreters) > 0 {
 		o["interpreters"] = e.Interpreters
 	}
+	if len(e.Links) > 0 {
+		o["links"] = e.Links
+	}
 	put(o, "requireIdentity", e.RequireIdentity)
 	put(o, "disabled", e.Disabled)
 	put(o, "note", e.Note)

@@ -9,7 +9,8 @@ import (
 
 // Record is what was seen under an entry.
 type Record struct {
-	// Entry has the id of the entry, and the files in Identity and Interpreters.
+	// Entry has the id of the entry, and what is to be recorded in Identity, Interpreters
+	// and Links.
 	Entry approval.Entry
 	// Was are the hashes that the caller knew for the paths of these files.
 	Was map[string]string
@@ -50,16 +51,18 @@ func (d *Document) stillAs(r Record) error {
 // Identify writes what was seen into the entry with that id.
 func (d *Document) Identify(seen approval.Entry) {
 	d.entries(seen.ID, func(e *approval.Entry) {
-		e.Identity = recordOver(e.Identity, seen.Identity)
-		e.Interpreters = recordOver(e.Interpreters, seen.Interpreters)
+		path := func(id approval.Identity) string { return id.Path }
+		e.Identity = recordOver(e.Identity, seen.Identity, path)
+		e.Interpreters = recordOver(e.Interpreters, seen.Interpreters, path)
+		e.Links = recordOver(e.Links, seen.Links, func(l approval.Link) string { return l.Path })
 	})
 }
 
 // recordOver puts records in the place of those for the same paths. The oldest
 // make room.
-func recordOver(list, with []approval.Identity) []approval.Identity {
-	list = slices.DeleteFunc(slices.Clone(list), func(id approval.Identity) bool {
-		return slices.ContainsFunc(with, func(now approval.Identity) bool { return now.Path == id.Path })
+func recordOver[T any](list, with []T, path func(T) string) []T {
+	list = slices.DeleteFunc(slices.Clone(list), func(was T) bool {
+		return slices.ContainsFunc(with, func(now T) bool { return path(now) == path(was) })
 	})
 	list = append(list, with...)
 	return list[max(0, len(list)-maxItems):]

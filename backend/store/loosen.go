@@ -210,7 +210,7 @@ func narrows(old, new approval.Entry) bool {
 	switch {
 	case old.Disabled,
 		old.Source != new.Source,
-		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters),
+		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters), !slices.Equal(old.Links, new.Links),
 		!condition(old.ArgPattern, new.ArgPattern),
 		!condition(old.Cwd, new.Cwd),
 		!condition(old.SessionKey, new.SessionKey),

@@ -251,6 +251,8 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		return items(p, &e.Identity, maxItems, p.identity)
 	case "interpreters":
 		return items(p, &e.Interpreters, maxItems, p.identity)
+	case "links":
+		return items(p, &e.Links, maxItems, p.link)
 	case "requireIdentity":
 		if e.RequireIdentity, err = p.str(); err == nil && e.RequireIdentity != "sha256" && e.RequireIdentity != "signer" {
 			err = p.bad("must be sha256 or signer, not %q", e.RequireIdentity)
@@ -307,6 +309,24 @@ func (p *parser) identity() (i approval.Identity, err error) {
 		err = &fault{p.pos, ".path", "is missing"}
 	}
 	return i, err
+}
+
+func (p *parser) link() (l approval.Link, err error) {
+	err = p.object(func(key string) (err error) {
+		switch key {
+		case "path":
+			l.Path, err = p.text()
+		case "target":
+			l.Target, err = p.text()
+		default:
+			err = p.bad(unknownKey)
+		}
+		return err
+	})
+	if err == nil && (l.Path == "" || l.Target == "") {
+		err = &fault{p.pos, "", "needs a path and a target"}
+	}
+	return l, err
 }
 
 func (p *parser) denyRule() (d approval.DenyRule, err error) {
