@@ -23,6 +23,10 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "only the shell's own printf knows this format"))
 		return
 	}
+	if name == "printf" && len(seg.Argv) > 1 && strings.HasPrefix(seg.Argv[1], "-") && seg.Argv[1] != "--" {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "shells take the first word of this printf for an option, and other printfs print it"))
+		return
+	}
 	if t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this %s does", name))
 		return

@@ -237,6 +237,8 @@ var texts = []struct{ in, want string }{
 	{`declare A=1`, `? !evaluates`},
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
+	{`printf '---CMD---'`, `? printf:approval-required`},
+	{`printf -- '-%s' a`, `printf -- -%s a`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
 	// What a command prints, and where the shell is.
 	{`git log main.."$(git describe)"`, `git log main.."$(git describe)"`},
