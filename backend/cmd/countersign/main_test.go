@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"code":        func() { os.Exit(code(os.Args[1:])) },
 		"attack":      func() { os.Exit(attack(os.Args[1:])) },
 		"send":        func() { os.Exit(send(os.Args[1:])) },
+		"machine":     machine,
 	})
 }
 
