@@ -48,7 +48,7 @@ func main() {
 
 func run(program string) error {
 	fmt.Printf("%-4s %-58s %12s   %s\n", "", "what", "measured", "goal")
-	for _, measure := range []func(string) error{roundTrip, output, decide, hostile, recheck, load, start} {
+	for _, measure := range []func(string) error{roundTrip, shells, output, decide, hostile, recheck, load, start} {
 		if err := measure(program); err != nil {
 			return err
 		}
@@ -95,9 +95,9 @@ type folder struct {
 	state paths.State
 }
 
-// newFolder makes a state folder whose policy allows true, with so many
-// other entries.
-func newFolder(more int) (*folder, error) {
+// newFolder makes a state folder whose policy allows true and some more, with
+// so many other entries.
+func newFolder(others int, allowed ...string) (*folder, error) {
 	dir, err := os.MkdirTemp("", "countersign")
 	if err != nil {
 		return nil, err
@@ -109,11 +109,13 @@ func newFolder(more int) (*folder, error) {
 	}
 	_, err = s.Update("", func(d *store.Document) error {
 		d.Defaults.Security, d.Defaults.Ask = approval.SecurityList, approval.AskOff
-		for i := range more {
+		for i := range others {
 			agent := d.Agent("*")
 			agent.Allowlist = append(agent.Allowlist, store.Entry{Entry: approval.Entry{ID: fmt.Sprint(i), Pattern: fmt.Sprintf("/opt/tools/%d/bin/tool", i)}})
 		}
-		d.Add("*", approval.Entry{Pattern: "true"})
+		for _, pattern := range append(allowed, "true") {
+			d.Add("*", approval.Entry{Pattern: pattern})
+		}
 		return nil
 	})
 	if closing := s.Close(); err == nil {
@@ -125,7 +127,7 @@ func newFolder(more int) (*folder, error) {
 // host starts a host and waits until it accepts.
 func (f *folder) host(program string) (*exec.Cmd, *ipc.Client, time.Duration, error) {
 	cmd := exec.Command(program, "--state-dir", f.state.Dir, "host", "run", "--ask=nobody")
-	cmd.Env = append(os.Environ(), "HOME="+f.dir, "SHELL=/bin/sh")
+	cmd.Env = f.environment()
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return nil, nil, 0, err
@@ -138,6 +140,8 @@ func (f *folder) host(program string) (*exec.Cmd, *ipc.Client, time.Duration, er
 	}
 	return nil, nil, 0, fmt.Errorf("the host does not accept")
 }
+
+func (f *folder) environment() []string { return append(os.Environ(), "HOME="+f.dir, "SHELL=/bin/sh") }
 
 func stop(cmd *exec.Cmd, client *ipc.Client) {
 	client.Close()
@@ -173,28 +177,21 @@ func roundTrip(program string) error {
 	if err != nil {
 		return err
 	}
-	req := ipc.Exec{Request: approval.Request{Command: []string{"true"}, Cwd: f.dir}}
-	over := func(c *ipc.Client) error {
-		answer, err := c.Exec(context.Background(), token, req)
-		if err == nil && !answer.Success {
-			err = fmt.Errorf("true was not run: %+v", answer)
-		}
-		return err
-	}
+	req := approval.Request{Command: []string{"true"}, Cwd: f.dir}
 	true_, err := exec.LookPath("true")
 	if err != nil {
 		return err
 	}
 	m, err := median(40,
 		func() error { return exec.Command(true_).Run() },
-		func() error { return over(kept) },
+		func() error { return over(kept, token, req) },
 		func() error {
 			c, err := ipc.Dial(f.state.Socket())
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			return over(c)
+			return over(c, token, req)
 		})
 	if err != nil {
 		return err
