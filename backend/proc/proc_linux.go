@@ -2,31 +2,58 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
+
+// statSize is more than the kernel writes: 52 numbers of up to 20 digits and a
+// name of up to 64 bytes.
+const statSize = 2048
 
 // stat reads /proc/PID/stat. The name field is in parentheses and may hold
 // anything, so the fields are counted from the last parenthesis.
+//
+// It is asked for every program that starts. An os.File would make ten system
+// calls of these three, because it tries to poll what cannot be polled.
 func stat(pid int) (Info, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Info{}, ErrGone
+		return Info{}, gone(pid, err)
 	}
+	defer unix.Close(fd)
+	var buf [statSize]byte
+	n, err := unix.Read(fd, buf[:]) // it is all there at once
+	if err != nil {
+		return Info{}, gone(pid, err)
+	}
+	b := buf[:n]
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(f) < 20 {
-		return Info{}, fmt.Errorf("internal error: /proc/%d/stat has %d fields", pid, len(f))
+	if len(f) < 20 || n == statSize {
+		return Info{}, fmt.Errorf("internal error: /proc/%d/stat has %d fields in %d bytes", pid, len(f), n)
 	}
-	n := func(i int) int { v, _ := strconv.Atoi(string(f[i])); return v }
+	num := func(i int) int { v, _ := strconv.Atoi(string(f[i])); return v }
 	started, err := strconv.ParseUint(string(f[19]), 10, 64)
 	if err != nil {
 		return Info{}, fmt.Errorf("internal error: /proc/%d/stat: %w", pid, err)
 	}
 	return Info{
-		PID: pid, Parent: n(1), Group: n(2), Session: n(3),
+		PID: pid, Parent: num(1), Group: num(2), Session: num(3),
 		Started: started, Zombie: f[0][0] == 'Z' || f[0][0] == 'X',
 	}, nil
+}
+
+// gone is what an error says of a process: that it is not there or not to be
+// seen, unless we could not look for want of something of our own.
+func gone(pid int, err error) error {
+	switch {
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM), errors.Is(err, unix.EINTR):
+		return fmt.Errorf("cannot look at process %d: %w", pid, err)
+	}
+	return ErrGone
 }
 
 func all() ([]Info, error) {
