@@ -136,7 +136,7 @@ func put(root string, w *corpus.World, at string) error {
 	case file.Mode&unix.S_IFMT == unix.S_IFREG && file.Mode&0o111 != 0:
 		return os.Link(root+testFolder+"/recorder", root+at)
 	case file.Mode&unix.S_IFMT == unix.S_IFREG:
-		text, _ := w.Head(at, 1<<20) // nothing, where the corpus does not say
+		text, _ := w.Head(file, 1<<20) // nothing, where the corpus does not say
 		return os.WriteFile(root+at, text, 0o644)
 	}
 	names, err := w.List(at)
