@@ -122,6 +122,35 @@ func TestFarmOfNames(t *testing.T) {
 	}
 }
 
+// A person's always binds where the links lead now: of the program and of what
+// interprets it. It is asked about once for each change.
+func TestAlwaysBindsLinks(t *testing.T) {
+	f := newFarm(t)
+	f.edit(func(d *store.Document) error { d.Defaults.Ask = approval.AskOnMiss; return nil })
+	f.person(always, nil)
+	for _, name := range []string{"one", "two"} {
+		f.tool("own/"+name, "#!"+f.path("own/i"), name)
+	}
+	asked := int32(0)
+	for _, step := range []struct{ link, to, want string }{
+		{"own/i", "/bin/sh", ""},
+		{"bin/tool", "../own/one", "one bin/tool"},
+		{"bin/tool", "../own/two", "two bin/tool"},
+		{"own/i", "/bin/bash", "two bin/tool"},
+	} {
+		if f.lead(step.link, step.to); step.want == "" {
+			continue
+		}
+		asked++
+		for range 2 {
+			f.says("tool", step.want)
+			if f.asked.Load() != asked {
+				t.Errorf("%s -> %s: asked %d times, want %d", step.link, step.to, f.asked.Load(), asked)
+			}
+		}
+	}
+}
+
 // Scripts that npm installs: links to files deep in a package, by env.
 func TestFarmOfScripts(t *testing.T) {
 	f := newFarm(t, "~/p/node_modules/.bin/cli", "~/shims/*", "~/bin/named")
