@@ -8,6 +8,8 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 # of its own on what reads commands.
 FUZZED   ?= ./backend/... ./app/...
 FUZZTIME ?= 60s
+# How often each thing is swapped between question, answer and start.
+SWAPS    ?= 1000
 
 comma    := ,
 TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)webkit2_41)
@@ -15,7 +17,7 @@ TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)web
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build run demo test unit fuzz-test page-test desktop-test screenshots check bench fuzz clean
+.PHONY: help setup bindings page cli build run demo test unit swap-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -52,11 +54,15 @@ run: setup build
 demo: cli
 	$(GO) run ./build/demo $(BIN)/countersign
 
-test: setup build unit fuzz-test page-test desktop-test
+test: setup build unit swap-test fuzz-test page-test desktop-test
 
 # -race needs a C compiler, which setup looks for.
 unit:
 	COUNTERSIGN_TEST=all $(GO) test -race -count=1 -timeout 20m ./...
+
+# Without -race, so that the swaps come as fast as they can.
+swap-test:
+	COUNTERSIGN_SWAPS=$(SWAPS) $(GO) test -count=1 -timeout 20m -v -run '^TestSwap' ./backend/gate
 
 fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname
 fuzz-test: FUZZTIME = 10s

@@ -1,7 +1,12 @@
 package gate_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -298,26 +303,106 @@ func TestSwapBeforeTheStart(t *testing.T) {
 // nothing is allowed runs nothing, and one that a person answers meanwhile runs
 // only if the policy of that moment lets it be asked.
 func TestSwapPolicy(t *testing.T) {
-	changes := []struct {
-		name  string
-		close func(d *store.Document)
-		open  func(d *store.Document)
-		want  string
-	}{
-		{"security", func(d *store.Document) { d.Defaults.Security = approval.SecurityDeny }, func(d *store.Document) { d.Defaults.Security = approval.SecurityList }, "denied security=deny"},
-		{"denylist", func(d *store.Document) { d.Deny("", approval.DenyRule{Pattern: "tool"}) }, func(d *store.Document) { d.Undeny("", approval.DenyRule{Pattern: "tool"}) }, "denied denylisted"},
+	changes := []policyChange{
+		{"security", edit(func(d *store.Document) { d.Defaults.Security = approval.SecurityDeny }), edit(func(d *store.Document) { d.Defaults.Security = approval.SecurityList }), "denied security=deny"},
+		{"denylist", edit(func(d *store.Document) { d.Deny("", approval.DenyRule{Pattern: "tool"}) }), edit(func(d *store.Document) { d.Undeny("", approval.DenyRule{Pattern: "tool"}) }), "denied denylisted"},
+		{"security by hand", byHand("security", "deny", func(p approval.Policy) bool { return p.Security == approval.SecurityDeny }),
+			edit(func(d *store.Document) { d.Defaults.Security = approval.SecurityList }), "denied security=deny"},
+		{"denylist by hand", byHand("denylist", []string{"tool"}, func(p approval.Policy) bool { return len(p.Denylist) > 0 }),
+			edit(func(d *store.Document) { d.Undeny("", approval.DenyRule{Pattern: "tool"}) }), "denied denylisted"},
 	}
 	for _, asks := range []bool{false, true} {
 		for _, change := range changes {
 			t.Run(change.name+map[bool]string{false: ", allowed", true: ", asked"}[asks], func(t *testing.T) {
 				t.Parallel()
-				swapPolicy(t, asks, change.close, change.open, change.want)
+				swapPolicy(t, asks, change)
 			})
 		}
 	}
 }
 
-func swapPolicy(t *testing.T, asks bool, closed, opened func(d *store.Document), want string) {
+// policyChange closes the policy, which then denies as want says, and opens it.
+type policyChange struct {
+	name        string
+	close, open func(b *bench)
+	want        string
+}
+
+func edit(change func(d *store.Document)) func(b *bench) {
+	return func(b *bench) { b.edit(func(d *store.Document) error { change(d); return nil }) }
+}
+
+// byHand sets a default in the policy file as an editor does, and waits until
+// that is in force.
+func byHand(key string, value any, done func(p approval.Policy) bool) func(b *bench) {
+	return func(b *bench) {
+		b.rewrite(func(text []byte) []byte {
+			var all map[string]any
+			if err := json.Unmarshal(text, &all); err != nil {
+				b.t.Error(err)
+				return text
+			}
+			all["defaults"].(map[string]any)[key] = value
+			text, _ = json.Marshal(all)
+			return text
+		})
+		for n := 0; !done(b.store.Snapshot().Policy("main")); n++ {
+			if n == 10_000 {
+				b.t.Errorf("%s %v is not in force", key, value)
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// rewrite puts another text in the place of the policy file.
+func (b *bench) rewrite(change func(text []byte) []byte) {
+	file := b.path("state/exec-approvals.json")
+	text, err := os.ReadFile(file)
+	if err := errors.Join(err, os.WriteFile(file+".edit", change(text), 0o600), os.Rename(file+".edit", file)); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Who writes the hash of another file into the record of an entry, and puts that
+// file into place, has nothing run: it is a permission that nobody gave.
+func TestSwapRecord(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
+	b.nobody()
+	b.script("tool", "echo A")
+	b.script("other", "echo B")
+	hash := func(name string) string {
+		text, err := os.ReadFile(b.path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%x", sha256.Sum256(text))
+	}
+	a, other := hash("bin/tool"), hash("bin/other")
+	record := func(from, to string) {
+		b.rewrite(func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(from), []byte(to)) })
+	}
+	b.want([]string{"tool"}, `code 0 "A\n"`)
+	count := map[string]int{}
+	for i := range swaps(t) {
+		record(a, other)
+		exchange(b, "bin/tool", "bin/other")
+		if i%2 == 1 { // the other file first known as it was
+			time.Sleep(time.Millisecond)
+		}
+		got := outcome(b.Run(context.Background(), b.request("tool")))
+		if !strings.HasPrefix(got, "denied") {
+			t.Fatalf("round %d: %s", i, got)
+		}
+		count[got]++
+		exchange(b, "bin/tool", "bin/other")
+		record(other, a)
+	}
+	t.Logf("what became of it: %v", count)
+}
+
+func swapPolicy(t *testing.T, asks bool, change policyChange) {
 	b := newBench(t)
 	b.script("tool", "echo A")
 	if asks {
@@ -333,9 +418,9 @@ func swapPolicy(t *testing.T, asks bool, closed, opened func(d *store.Document),
 	go func() {
 		defer close(stopped)
 		for {
-			for _, change := range []func(d *store.Document){closed, opened} {
+			for _, step := range []func(b *bench){change.close, change.open} {
 				epoch.Add(1)
-				b.edit(func(d *store.Document) error { change(d); return nil })
+				step(b)
 				epoch.Add(1)
 				time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
 				select {
@@ -353,7 +438,7 @@ func swapPolicy(t *testing.T, asks bool, closed, opened func(d *store.Document),
 		count[got]++
 		switch after := epoch.Load(); {
 		case before != after || before%2 == 1: // it changed meanwhile
-		case before%4 == 2 && got != want:
+		case before%4 == 2 && got != change.want:
 			t.Fatalf("round %d: %s while nothing was allowed", i, got)
 		case before%4 == 0 && got != "code 0 \"A\\n\"":
 			t.Fatalf("round %d: %s while it was allowed", i, got)
