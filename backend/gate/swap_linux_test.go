@@ -78,12 +78,12 @@ var swappedThings = []swapped{
 		make: func(b *bench) { b.copies("own/i", "own/j"); b.put("bin/tool", "#!"+b.path("own/i")+"\n") }},
 	{name: "interpreter through env", words: []string{"tool"}, entries: []string{"~/bin/tool"}, is: interpreter, flip: swapping("bin/i", "bin/j"),
 		make: func(b *bench) { b.copies("bin/i", "bin/j"); b.put("bin/tool", "#!/usr/bin/env i\n") }},
-	{name: "interpreter of an interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: interpreter, flip: swapping("own/script", "own/other"),
+	{name: "interpreter of an interpreter", words: []string{"tool"}, entries: []string{"~/bin/*"}, is: interpreter, flip: swapping("own/inner", "own/other"),
 		make: func(b *bench) {
 			b.copies("own/i", "own/j")
-			b.put("own/script", "#!"+b.path("own/i")+"\n")
+			b.put("own/inner", "#!"+b.path("own/i")+"\n")
 			b.put("own/other", "#!"+b.path("own/j")+"\n")
-			b.put("bin/tool", "#!"+b.path("own/script")+"\n")
+			b.put("bin/tool", "#!"+b.path("own/inner")+"\n")
 		}},
 	{name: "target of a wrapper", byName: true, byNameOnceAllowed: true, words: []string{"nice", "tool"}, entries: []string{"nice", "~/bin/tool"}, flip: swapping("bin/tool", "bin/other"),
 		is:   func(p *approval.Plan) uint64 { return p.Segments[1].Program.File.Ino },

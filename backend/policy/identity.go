@@ -45,7 +45,8 @@ func interpretedAnew(id approval.Identity, at *approval.Resolution) bool {
 	if by == nil || id.Interpreter == "" || id.Interpreter == by.File.Path || samePackage(id.Interpreter, by.File.Path) {
 		return false
 	}
-	upgraded := ofSystem(id.Interpreter) && ofSystem(by.Path) && command.Kept(by.File)
+	// A script that is the same names the same path, which only root leads elsewhere.
+	upgraded := by.Kept && !by.Bare || ofSystem(id.Interpreter) && ofSystem(by.Path) && command.Kept(by.File)
 	return !upgraded
 }
 
