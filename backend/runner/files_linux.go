@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -108,19 +109,34 @@ func openFolder(from *folder, path string) (*folder, error) {
 	if from != nil {
 		at = from.fd
 	}
-	fd, err := unix.Openat(at, path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, name, err := openReal(path)
 	if err != nil {
-		return nil, err
+		if fd, err = unix.Openat(at, path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+			return nil, err
+		}
+		name, err = realPath(fd)
 	}
-	name, err := realPath(fd)
 	if err == nil {
-		err = unix.Access(byFD(fd), unix.X_OK)
+		err = unix.Faccessat(fd, ".", unix.X_OK, 0)
 	}
 	if err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
 	return &folder{name, fd}, nil
+}
+
+// openReal opens a folder by its real path. Where the kernel met no link on the
+// way, it need not be asked for the path: that is a look into /proc, which
+// makes new files there for every descriptor.
+func openReal(path string) (fd int, name string, err error) {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		return -1, "", unix.EINVAL
+	}
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	return fd, path, err
 }
 
 // realPath returns the path of an open folder.
