@@ -3,16 +3,23 @@
 package runner
 
 import (
+	"context"
+	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // mustBeIdle expects that no goroutine works for a run.
@@ -131,5 +138,78 @@ func TestWordsCountOnce(t *testing.T) {
 		if got := run1(t, r, *job); string(got.Stdout) != want {
 			t.Errorf("%q: got %+v", text, got)
 		}
+	}
+}
+
+// TestCancelledAtAnyMoment runs texts of all shapes at once and ends each at
+// some moment by its caller, by Stop, or by a denial in the middle.
+func TestCancelledAtAnyMoment(t *testing.T) {
+	r, dir := newRunner(t), scriptFolder(t)
+	before := descriptors(t)
+	script(t, filepath.Join(dir, "leave"), "#!/bin/sh\nsleep 100 &\nsetsid sleep 100 >/dev/null 2>&1 &\n")
+	shapes := []string{
+		`true | { cat a.txt; cat b.txt; } | cat`,
+		`x=$(cat a.txt | { cat; } | cat); echo $x`,
+		`for i in a b c d e; do cat a.txt | (cd sub; cat c.txt) | cat; done`,
+		`yes | { yes | cat; } | cat`,
+		`while true; do echo y; done | sleep 100`,
+		`while cat a.txt; do echo $(echo $(cat b.txt)); done`,
+		"cat <<'E' | { cat; sleep 100; }\n" + strings.Repeat("x", 60_000) + "\nE",
+		`./leave; sleep 100 | ./leave | { ./leave; }`,
+		`cat < a.txt | { cat; } | { cat < b.txt; exit 3; }; (cd sub && pwd)`,
+		`! { sleep 0.01; false; } || sleep 100`,
+	}
+	var all sync.WaitGroup
+	free := make(chan struct{}, 8)
+	for n := range 120 {
+		job := scriptJob(t, "bash", dir, shapes[n%len(shapes)])
+		if job == nil {
+			t.Fatalf("%q asks", shapes[n%len(shapes)])
+		}
+		job.ID = t.Name() + strconv.Itoa(n)
+		job.Env = testEnv(job.ID, dir)
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			// The moment is after so many starts, and a little later.
+			var starts atomic.Int32
+			last, pause := 1+int32(rand.IntN(4)), time.Duration(rand.IntN(3000))*time.Microsecond
+			job.Timeout = time.Second // for those that start less
+			if n%3 == 2 {
+				job.Check = func(int, *approval.Segment) error {
+					if starts.Add(1) > last {
+						return errors.New("no more")
+					}
+					return nil
+				}
+			} else {
+				job.Started = func(int, *approval.Segment, Process) {
+					if starts.Add(1) == last {
+						time.AfterFunc(pause, func() {
+							if n%3 == 1 || !r.Stop(job.ID) {
+								cancel()
+							}
+						})
+					}
+				}
+			}
+			r.Run(ctx, *job)
+			for _, p := range living(t, job.ID) {
+				if id, _ := proc.Getenv(p.PID, marker); id == job.ID && !p.Zombie {
+					t.Errorf("%q left %+v", job.Plan.Text, p)
+				}
+			}
+		})
+	}
+	all.Wait()
+	mustBeGone(t, "none")
+	mustBeIdle(t)
+	if now := descriptors(t); now != before {
+		t.Errorf("%d descriptors are open, and were %d", now, before)
+	}
+	if r.room.taken != (need{}) || len(r.room.by) > 0 {
+		t.Errorf("room is still taken: %+v, %+v", r.room.taken, r.room.by)
 	}
 }
