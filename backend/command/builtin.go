@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -18,6 +19,10 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s -v is about the shell's own variables", name))
 			return
 		}
+	}
+	if t.grammar != bash && (slices.Contains(seg.Argv, "-nt") || slices.Contains(seg.Argv, "-ot")) {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree which file is newer when one is missing"))
+		return
 	}
 	if name == "printf" && len(seg.Argv) > 1 && (strings.Contains(seg.Argv[1], "%q") || strings.Contains(seg.Argv[1], "%(") || strings.Contains(seg.Argv[1], "%n")) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "only the shell's own printf knows this format"))

@@ -88,6 +88,9 @@ func (a *Analyzer) analyze(req *approval.Request) *job {
 		j.plan.Shell, j.plan.Text, j.plan.Options = shell, text, options
 		j.outer(req.Command)
 		j.text(text, shell)
+		if slices.Contains(options, pipefail) && textShells[shell] == posix {
+			j.ask(approval.ReasonUnreadable, "not every %s knows %s", shell, pipefail)
+		}
 		if slices.Contains(options, "x") {
 			j.plan.Root = nil
 			j.ask(approval.ReasonApprovalRequired, "its shell would show each command, which is not run from a plan")

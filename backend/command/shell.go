@@ -41,6 +41,9 @@ func shellText(argv []string) (shell, text string, options []string, ok bool) {
 	return shell, text, slices.DeleteFunc(options, func(o string) bool { return o == "c" || o == "l" }), true
 }
 
+// pipefail is an option that dash takes for a mistake, and ends.
+const pipefail = "pipefail"
+
 // shellOptions reads options of a shell: these letters in any bundle, and -o
 // pipefail.
 func shellOptions(words []string, letters string) (options []string, ok bool) {
@@ -53,8 +56,8 @@ func shellOptions(words []string, letters string) (options []string, ok bool) {
 			switch {
 			case strings.ContainsRune(letters, c):
 				options = append(options, string(c))
-			case c == 'o' && i+1 < len(words) && words[i+1] == "pipefail" && strings.HasSuffix(bundle, "o") && strings.Count(bundle, "o") == 1:
-				options = append(options, "pipefail")
+			case c == 'o' && i+1 < len(words) && words[i+1] == pipefail && strings.HasSuffix(bundle, "o") && strings.Count(bundle, "o") == 1:
+				options = append(options, pipefail)
 				i++
 			default:
 				return nil, false

@@ -29,6 +29,11 @@ func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*appro
 		if a.Name == nil || a.Append || a.Index != nil || a.Array != nil || a.Naked && !export {
 			return t.unclear(approval.ReasonEvaluates, "it sets variables in a way that is not understood")
 		}
+		if export && a.Value != nil {
+			if words, fine := t.braces(a.Value); !fine || len(words) != 1 || words[0] != a.Value {
+				return t.unclear(approval.ReasonEvaluates, "braces make more than one word of what %s is set to", a.Name.Value)
+			}
+		}
 		parts, fine := t.one(a.Value, dir)
 		if off := fine && !export && t.who == approval.Ours && literal(parts) && envnames.PagerOff(a.Name.Value, textOf(parts)); !off && !t.assignable(a.Name.Value) {
 			ok = false
@@ -207,6 +212,9 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Builtin = name
 	case name == "set" && t.ring2 && setsOptions(seg):
 		seg.Builtin = name
+		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
+		}
 	case otherBuiltins[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 		t.hint(seg)

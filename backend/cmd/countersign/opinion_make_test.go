@@ -156,7 +156,7 @@ func (m *maker) statement() string {
 		return pick(m.draws, []string{"X=README.md", "X='a b'", "export X=x", "X=\"$(ls)\""})
 	case 14:
 		text := pick(m.draws, []string{":", "true", "false", "pwd", "test -f README.md", "[ -d src ]", "[ a '=' b ]", "set -e", "set -euo pipefail", "echo `ls`", "echo \"$?\"", "time ls", "time -p wc README.md", "true wget"})
-		m.bashOnly = m.bashOnly || strings.HasPrefix(text, "time ") // a program for sh
+		m.bashOnly = m.bashOnly || strings.HasPrefix(text, "time ") || strings.Contains(text, "pipefail") // a program, and a mistake, for sh
 		return text
 	case 13:
 		// Behind anything but && nobody knows whether the cd took place.
