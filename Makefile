@@ -14,10 +14,15 @@ SWAPS    ?= 1000
 comma    := ,
 TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)webkit2_41)
 
+# A run of one commit makes the same texts again, and the next commit others.
+# COMMIT may be given to repeat what failed elsewhere.
+COMMIT   ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo 1)
+SEED     := $(shell printf '%d' 0x$(COMMIT))
+
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build run demo test unit swap-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
+.PHONY: help setup bindings page cli build run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -54,7 +59,7 @@ run: setup build
 demo: cli
 	$(GO) run ./build/demo $(BIN)/countersign
 
-test: setup build unit swap-test fuzz-test page-test desktop-test
+test: setup build unit swap-test random-test fuzz-test page-test desktop-test
 
 # -race needs a C compiler, which setup looks for.
 unit:
@@ -63,6 +68,12 @@ unit:
 # Without -race, so that the swaps come as fast as they can.
 swap-test:
 	COUNTERSIGN_SWAPS=$(SWAPS) $(GO) test -count=1 -timeout 20m -v -run '^TestSwap' ./backend/gate
+
+# Random texts compared with bash and dash, and the corpus really run, mixed too.
+# unit has a short turn of both under -race, with another seed in each run.
+random-test:
+	COUNTERSIGN_RANDOM_SEED=$(SEED) COUNTERSIGN_RANDOM_TEXTS=50000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomTexts$$' ./backend/runner
+	COUNTERSIGN_RANDOM_SEED=$(SEED) COUNTERSIGN_MIXTURES=6000 $(GO) test -v -count=1 -timeout 20m -run '^TestCorpusReallyRuns$$' ./backend/cmd/countersign
 
 fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname
 fuzz-test: FUZZTIME = 10s

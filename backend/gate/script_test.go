@@ -251,6 +251,9 @@ func TestTricky(t *testing.T) {
 			if len(result.Left) > 0 {
 				t.Errorf("%s %q: left behind: %v", shell, script, result.Left)
 			}
+			if _, err := os.Lstat("/tmp/sh-interp-lnk"); err == nil {
+				t.Errorf("%s %q wrote to /tmp", shell, script)
+			}
 			if strings.Contains(string(result.Stdout), "root:") {
 				t.Errorf("%s %q printed a file of the system", shell, script)
 			}

@@ -32,7 +32,7 @@ const (
 // are meant for: they print the same and end the same, or they ask.
 func TestRandomTexts(t *testing.T) {
 	needs(t, "bash", "dash")
-	seed, count := rand.Uint64(), 5_000
+	seed, count := rand.Uint64(), 2_000
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		seed = n
 	}
@@ -93,7 +93,7 @@ type printed struct {
 
 // speaker is what a shell, or a program that was started by its path, puts
 // before what it complains about.
-var speaker = regexp.MustCompile(`(?m)(?:bash|\.\./\.\./texts\d+): (?:eval: )?(?:line )?\d+: (?:eval: )?|^/usr/bin/(\w+: )`)
+var speaker = regexp.MustCompile(`(?m)(?:bash|\.\./\.\./texts\d+): (?:eval: )?(?:line )?\d+: (?:eval: )?|/usr/bin/(\w+: )`)
 
 var scripts atomic.Int64
 
@@ -177,10 +177,10 @@ func (w *writer) text() string {
 	case w.posix:
 		options = "set -e\n"
 	default:
-		options = w.of("set -e", "set -e", "set -u", "set -eu", "set -o pipefail", "set -euo pipefail") + w.of("; ", "\n")
+		options = w.of("set -e", "set -e", "set -u", "set -eu", "set -ue", "set -e -u", "set -o pipefail", "set -eo pipefail", "set -euo pipefail", "set -e -o pipefail") + w.of("; ", "\n")
 		w.unset = strings.Contains(options, "u")
 	}
-	return options + w.list(3, 3)
+	return options + w.list(2, 3)
 }
 
 // list is up to n statements, each up to deep constructs deep.
@@ -197,7 +197,7 @@ func (w *writer) statement(deep int) string {
 		return w.simple(0)
 	}
 	inner := func() string { return w.list(2, deep-1) }
-	switch w.IntN(16) {
+	switch w.IntN(18) {
 	case 0, 1:
 		return w.statement(deep-1) + w.of(" && ", " || ", " &&\n", " || ") + w.statement(deep-1)
 	case 2:
@@ -206,7 +206,11 @@ func (w *writer) statement(deep int) string {
 		}
 		// The last stage reads all, so that no time decides whether the first is
 		// ended by a closed pipe.
-		return w.stage(deep-1) + " | " + w.of("cat", "wc -l", "{ cat; "+inner()+"; }", "(cat; "+inner()+")", "cat | cat")
+		pipe := " | "
+		if !w.posix {
+			pipe = w.of(" | ", " | ", " |& ")
+		}
+		return w.stage(deep-1) + pipe + w.of("cat", "cat >/dev/null; exit 3", "wc -l", "{ cat; "+inner()+"; }", "(cat; "+inner()+")", "cat | cat")
 	case 3:
 		if w.unset { // bash turns the status of a subshell that such a command ended
 			return "! (" + w.simple(deep) + ")"
@@ -232,14 +236,32 @@ func (w *writer) statement(deep int) string {
 		head := w.of("while [ \"$N\" != aa ]", "until [ \"$N\" = aa ]", "until test \"$N\" = a")
 		return strings.ReplaceAll("N=; "+head+"; do N=a$N; "+inner()+"; done", "N", name)
 	case 9, 10:
-		return w.of("x", "y", "z") + "=" + w.word(deep-1)
+		return w.of("x", "y", "z", "export x", "export W") + "=" + w.value(deep-1)
 	case 11:
 		if w.posix {
 			return w.of("cd $HOME/sub", "cd ..", "cd")
 		}
 		return w.of("cd sub", "cd ..", "cd nope", "cd -- sub", "cd", "cd sub/../empty", "cd $HOME/sub", "cd './sub'")
+	case 12:
+		return w.of("export x", "export x y", "export z; printenv z", "export W; x=b")
+	case 13:
+		if w.fewer {
+			return w.of("(cd $HOME/sub; pwd)", "(cd $HOME/sub && exit 4)", "(exit 5)", "{ exit 6; }", "x=$(cd $HOME/sub; pwd)", "y=$(exit 7)", "(x=in; echo $x); echo $x", "(set -e; false; echo no)")
+		}
+		return w.of("x=in printenv x", "LC_ALL=C ls", "printenv x y W", "(cd $HOME/sub; ls)", "cat <sub/e.t", "cat < a.t | cat", "exit 3 | cat", "cat a.t | (cat; exit 3)",
+			"wc -l <nope", "[ -d sub ] && [ ! -e nope ]", "test 3 -gt 2", "[ a = b ] || [ 1 -eq 1 ]", "[ \"$x\" ]", "test -n \"$y\" -a -f a.t", "printf '%s-%d\\n' a 1 b 2",
+			"printf '%b' 'a\\tb\\n'", "printf \"$x\\n\"", "printf '%5s|%-3s|%%\\n' a b", "cat sub/* *.t", "ls -d */", "cat <a.t <b.t")
 	}
 	return w.simple(deep)
+}
+
+// value is what a variable gets. bash reads export NAME=$x as it reads x=$y, and
+// dash splits it.
+func (w *writer) value(deep int) string {
+	if w.posix {
+		return w.of("a", "1", "'a b'", "w")
+	}
+	return w.word(deep)
 }
 
 // stage is one stage of a pipeline.
@@ -269,7 +291,11 @@ func (w *writer) simple(deep int) string {
 		text = "pwd"
 	case 6:
 		if !w.fewer {
-			return w.of("cat <<E\n"+w.document()+"\nE", "cat <<'E'\n"+w.document()+"\nE", "cat <<-E\n\t"+w.document()+"\n\tE") + "\n" + w.simple(0)
+			if !w.posix && w.IntN(3) == 0 {
+				return w.of("cat <<<", "cat <<< ", "wc -c <<<") + w.of("word", "'a $x'", `a\ b`, `"two words"`, "''", "~", "{a,b}", "*", `$'a\nb'`) + w.of("", " | cat")
+			}
+			return w.of("cat <<E\n"+w.document()+"\nE", "cat <<'E'\n"+w.document()+"\nE", "cat <<-E\n\t"+w.document()+"\n\tE", "cat <<E <<'F'\n"+w.document()+"\nE\n"+w.document()+"\nF",
+				"cat <<'E' | cat\n"+w.document()+"\nE", "cat <<\"E\"\nE", "cat - a.t <<'E'\n"+w.document()+"\n"+w.document()+"\nE") + "\n" + w.simple(0)
 		}
 		fallthrough
 	case 7:
@@ -326,21 +352,21 @@ func (w *writer) piece(deep int) string {
 	case 6, 7:
 		return w.of("$x", "${y}", "$z", "$HOME", "${x}a", "$?", "${z}")
 	case 8:
-		return w.of("*", "*.t", "?.t", "[a-b].t", "sub/*", "no*pe", "*/", "[!a]*", ".*d", `\*`, "*\\ *")
+		return w.of("*", "*.t", "?.t", "[a-b].t", "sub/*", "no*pe", "*/", "[!a]*", "[^a]*", "[[:alpha:]].t", "[a-", "?", "*/*", "sub/*/f", "s*b/[ef]*", "./*.t", "'a'*", ".*d", `\*`, "*\\ *")
 	case 9:
 		if w.posix {
 			return w.of("{}", "=", "1")
 		}
-		return w.of("{a,b}", "{1..3}", "{a,}", "a{b,c}d", "{a,{b,c}}", "{c..a}", "{x}", "{a,'b c'}", "{01..3}")
+		return w.of("{a,b}", "{1..3}", "{a,}", "a{b,c}d", "{a,{b,c}}", "{c..a}", "{x}", "{1..9..4}", "{-1..1}", "{a,b}{c,d}", "sub/{e,f}.t", "{a..c}*", "{,x}", `{a\,b,c}`, "{$x,b}", "{a,b", "a}", "{a,'b c'}", "{01..3}")
 	case 10:
 		return w.of(`\a`, `\ `, `\$`, `\"`, `\\`, `\'`)
 	case 11:
 		if w.posix {
 			return w.of("+", ":", "%")
 		}
-		return w.of("$'a\\tb'", "$'\\x41'", "$'it\\'s'")
+		return w.of("$'a\\tb'", "$'\\x41'", "$'it\\'s'", "$'\\101\\0'", "$'a\\nb'", `$'\u00e9\e\q'`, "$'*'", "$''", `$'\cA\?\"'`)
 	}
-	if deep > 0 {
+	if deep > 0 && w.IntN(2) == 0 { // a shell forks for each, which is most of the time
 		text := "$(" + w.simple(deep-1) + ")"
 		return w.of(text, `"`+text+`"`)
 	}
@@ -350,7 +376,7 @@ func (w *writer) piece(deep int) string {
 func (w *writer) quoted(deep int) string {
 	switch w.IntN(6) {
 	case 0:
-		if deep > 0 {
+		if deep > 0 && w.IntN(2) == 0 {
 			return `"<$(` + w.simple(deep-1) + `)>"`
 		}
 		fallthrough

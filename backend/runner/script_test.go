@@ -5,6 +5,7 @@ package runner
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,7 +103,7 @@ func scriptFolder(t testing.TB) string {
 	return dir
 }
 
-// differs are the scripts whose error output is not that of bash, and why.
+// differs are the scripts whose error output is not that of a shell, and why.
 var differs = map[string]string{
 	`printf '%d\n' abc; echo rc=$?`: "printf is the system's program, which says its own words about a wrong number",
 }
@@ -111,49 +112,67 @@ var differs = map[string]string{
 // reach the limit of steps is for the kernel to say.
 var endless = map[string]bool{`while true; do echo y; done | head -2`: true}
 
-var linePrefix = regexp.MustCompile(`(?m)^[a-z]+: line \d+: `)
+var (
+	linePrefix  = regexp.MustCompile(`(?m)^(bash: line|dash:) \d+: `)
+	programPath = regexp.MustCompile(`(?m)^/usr/bin/([a-z]+): `)
+)
 
-// TestScriptsAsBash runs ordinary scripts in our runner and in bash: they
-// print the same and end the same, or they ask.
-func TestScriptsAsBash(t *testing.T) {
-	needs(t, "bash")
+// TestScriptsAsShells runs ordinary scripts in our runner and in bash and dash:
+// they print the same and end the same, or they ask.
+func TestScriptsAsShells(t *testing.T) {
+	needs(t, "bash", "dash")
 	r := newRunner(t)
 	for _, file := range []string{"ordinary.txt", "agent.txt"} {
-		ran, list := 0, texts(t, file)
+		list := texts(t, file)
+		var table strings.Builder
+		ran := map[string]int{}
 		for _, text := range list {
-			t.Run(text, func(t *testing.T) {
-				dir := scriptFolder(t)
-				job := scriptJob(t, "bash", dir, text)
-				if job == nil {
-					return // asks
+			for _, shell := range []string{"bash", "dash"} {
+				how := likeShell(t, r, shell, text)
+				if how != "asks" {
+					ran[shell]++
 				}
-				ran++
-				got := run1(t, r, *job)
-				other := scriptFolder(t)
-				bash := exec.Command("bash", "-c", text)
-				bash.Dir, bash.Env = other, testEnv(t.Name(), other)
-				var stdout, stderr bytes.Buffer
-				bash.Stdout, bash.Stderr = &stdout, &stderr
-				_ = bash.Run()
-				wantOut := strings.ReplaceAll(stdout.String(), other, dir)
-				wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
-				gotErr := regexp.MustCompile(`(?m)^/usr/bin/([a-z]+): `).ReplaceAllString(string(got.Stderr), "$1: ")
-				if got.Denied != nil && endless[text] {
-					t.Skip("skipped: it reached the limit of steps before its reader ended")
-				}
-				if differs[text] != "" {
-					t.Log(differs[text])
-					gotErr = wantErr
-				}
-				if string(got.Stdout) != wantOut || gotErr != wantErr || code(got) != bash.ProcessState.ExitCode() || got.Denied != nil {
-					t.Errorf("got  %q, %q, %d, %+v %s\nwant %q, %q, %d", got.Stdout, gotErr, code(got), got.Denied, got.Error, wantOut, wantErr, bash.ProcessState.ExitCode())
-				}
-			})
+				fmt.Fprintf(&table, "%-9s", how)
+			}
+			fmt.Fprintf(&table, "%s\n", strings.ReplaceAll(text, "\n", "⏎"))
 		}
-		t.Logf("%s: %d of %d run without a shell, the others ask", file, ran, len(list))
-		if file == "ordinary.txt" && ran*100 < 30*len(list) {
-			t.Errorf("%s: only %d of %d run without a shell", file, ran, len(list))
+		t.Logf("%s: of %d, %d run without a shell as in bash and %d as in dash, the others ask\n%-9s%-9s\n%s",
+			file, len(list), ran["bash"], ran["dash"], "bash", "dash", table.String())
+		if ran["bash"]*100 < 30*len(list) {
+			t.Errorf("%s: only %d of %d run without a shell", file, ran["bash"], len(list))
 		}
 	}
 	mustBeGone(t, "none")
+}
+
+// likeShell runs a script both ways, and says in a word what came of it.
+func likeShell(t *testing.T, r *Runner, shell, text string) string {
+	dir := scriptFolder(t)
+	job := scriptJob(t, shell, dir, text)
+	if job == nil {
+		return "asks"
+	}
+	got := run1(t, r, *job)
+	if got.Denied != nil && endless[text] {
+		return "limit"
+	}
+	other := scriptFolder(t)
+	cmd := exec.Command(shell, "-c", text)
+	cmd.Dir, cmd.Env = other, testEnv(t.Name(), other)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run()
+	wantOut := strings.ReplaceAll(stdout.String(), other, dir)
+	wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
+	gotErr := programPath.ReplaceAllString(string(got.Stderr), "$1: ")
+	word := "same"
+	if differs[text] != "" {
+		word, gotErr = "but words", wantErr
+	}
+	if string(got.Stdout) != wantOut || gotErr != wantErr || code(got) != cmd.ProcessState.ExitCode() || got.Denied != nil {
+		t.Errorf("%s: %s\n  got  %q, %q, %d, %+v %s\n  want %q, %q, %d", shell, text,
+			got.Stdout, gotErr, code(got), got.Denied, got.Error, wantOut, wantErr, cmd.ProcessState.ExitCode())
+		word = "differs"
+	}
+	return word
 }
