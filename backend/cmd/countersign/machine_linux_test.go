@@ -31,6 +31,7 @@ type machineJob struct {
 	Corpus   string // file of cases
 	Seed     uint64
 	Mixtures int
+	Every    int // one case of so many is run by itself
 }
 
 // notPermitted is the exit code that says that the system does not let us make
