@@ -194,7 +194,7 @@ func TestHostileFrames(t *testing.T) {
 		{"ts largest", edit("ts", "9223372036854775807"), expired},
 		{"ts smallest", edit("ts", "-9223372036854775808"), expired},
 		{"ts old", at(-11 * time.Second), expired},
-		{"ts ahead", at(11 * time.Second), expired},
+		{"ts ahead", at(time.Minute), expired},
 		{"ts is checked before hmac", execLine(good, [2]string{"ts", "1"}, [2]string{"hmac", `"x"`}), expired},
 		// hmac and nonce
 		{"no hmac", edit("hmac", ""), auth},
