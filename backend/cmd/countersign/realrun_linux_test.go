@@ -377,7 +377,7 @@ var joints = []string{
 	"echo \"$(B\n)\"; A", "A; echo $(B\n)", "x=$(B\n); A", "x=$(A; B\n)", "echo \"$(echo \"$(B\n)\")\"", "export X=$(B\n)",
 	"for i in 1 2; do A; B\ndone", "for i in $(B\n); do A; done", "if A; then B\nfi", "if B\nthen A; fi", "if A; then A; elif A; then B\nelse A; fi",
 	"while B\ndo A; done", "until B\ndo A; done", "while A; do B\ndone", "A; time -p B", "A; ! B", "set -e; A; B", "true && (cd . && B\n)",
-	"A </dev/null; { B\n} 2>/dev/null", "{ A; B\n} 2>&1 | cat", "cat <<< x; B", "cat <<'E'; B\nA\nE", "set -o pipefail; A | { B\n} | A",
+	"A </dev/null; { B\n} 2>/dev/null", "{ A; B\n} 2>&1 | cat", "cat <<< x; B", "cat <<'E'\nA\nE\nB", "set -o pipefail; A | { B\n} | A",
 }
 
 // mixtures runs texts in which one part must ask. Nothing of them starts.
