@@ -21,7 +21,7 @@ import (
 // and is another one in each run.
 const (
 	opinionCases    = "COUNTERSIGN_OPINION_CASES"
-	opinionSeed     = "COUNTERSIGN_OPINION_SEED"
+	opinionSeed     = "COUNTERSIGN_RANDOM_SEED"
 	opinionFailures = 32   // kinds of failures that are shrunk and printed
 	opinionTries    = 1500 // to make one of them simpler
 )
