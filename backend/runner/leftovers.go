@@ -38,19 +38,27 @@ func end(find func() ([]proc.Info, error), groups func(unix.Signal) map[int]bool
 	told := map[key]bool{}
 	var names []string
 	var refused error
-	begin := time.Now()
+	var begin time.Time // of the first look's end: where many end at once, a look takes long
+	killed := false
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		living, err := find()
-		if err != nil || len(living) == 0 {
+		if err != nil {
+			groups(unix.SIGKILL) // these are known without a look
 			return names, err
 		}
+		if len(living) == 0 {
+			return names, nil
+		}
+		if begin.IsZero() {
+			begin = time.Now()
+		}
 		waited := time.Since(begin)
-		if waited > grace+giveUp {
+		if killed && waited > grace+giveUp {
 			return names, errors.Join(fmt.Errorf("%d of them do not end, such as %s", len(living), nameOf(living[0])), refused)
 		}
 		sig, inGroup := unix.SIGTERM, map[int]bool(nil)
 		if waited >= grace {
-			sig = unix.SIGKILL
+			sig, killed = unix.SIGKILL, true
 		}
 		for _, p := range living {
 			if !told[key{p.PID, p.Started}] {
