@@ -161,22 +161,34 @@ func (f *folder) token() (string, error) {
 	return doc.Socket.Token, nil
 }
 
-// roundTrip is P1: an allowed true, over the socket, beside os/exec.
-func roundTrip(program string) error {
-	f, err := newFolder(0)
-	if err != nil {
-		return err
+// serve starts a host that allows true and some more programs, and returns its
+// folder, a connection, what proves a request, and how to end it all.
+func serve(program string, allowed ...string) (f *folder, kept *ipc.Client, token string, end func(), err error) {
+	if f, err = newFolder(0, allowed...); err != nil {
+		return nil, nil, "", nil, err
 	}
-	defer os.RemoveAll(f.dir)
 	cmd, kept, _, err := f.host(program)
 	if err != nil {
-		return err
+		os.RemoveAll(f.dir)
+		return nil, nil, "", nil, err
 	}
-	defer stop(cmd, kept)
-	token, err := f.token()
+	end = func() {
+		stop(cmd, kept)
+		os.RemoveAll(f.dir)
+	}
+	if token, err = f.token(); err != nil {
+		end()
+	}
+	return f, kept, token, end, err
+}
+
+// roundTrip is P1: an allowed true, over the socket, beside os/exec.
+func roundTrip(program string) error {
+	f, kept, token, end, err := serve(program)
 	if err != nil {
 		return err
 	}
+	defer end()
 	req := approval.Request{Command: []string{"true"}, Cwd: f.dir}
 	true_, err := exec.LookPath("true")
 	if err != nil {

@@ -46,20 +46,11 @@ func texts() []text {
 // shells is P2: texts over the kept socket, beside a shell and a login shell
 // that have the home folder of the host, which holds no login files.
 func shells(program string) error {
-	f, err := newFolder(0, "/bin/true", "/bin/echo", "/bin/cat")
+	f, kept, token, end, err := serve(program, "/bin/true", "/bin/echo", "/bin/cat")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(f.dir)
-	cmd, kept, _, err := f.host(program)
-	if err != nil {
-		return err
-	}
-	defer stop(cmd, kept)
-	token, err := f.token()
-	if err != nil {
-		return err
-	}
+	defer end()
 	row("", "a login shell of nobody: /etc/profile, but no file at home", "", "")
 	for _, t := range texts() {
 		work := []func() error{
