@@ -433,6 +433,7 @@ func swapPolicy(t *testing.T, asks bool, change policyChange) {
 	}()
 	count := map[string]int{}
 	for i := range swaps(t) {
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond) // what is denied at once waits for no change
 		before := epoch.Load()
 		got := outcome(b.Run(context.Background(), b.request("tool")))
 		count[got]++
