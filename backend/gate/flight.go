@@ -26,7 +26,8 @@ type flight struct {
 	machine    *Machine
 	plan       approval.Plan
 	judgement  approval.Judgement
-	generation uint64 // of the store, when it was judged
+	generation uint64    // of the store, when it was judged
+	judged     time.Time // when that was
 	answer     approval.Answer
 	byPerson   bool                // a person's yes, not policy, lets it run
 	usable     []approval.Decision // what the caller can use; nil for all
@@ -74,11 +75,11 @@ func (f *flight) judge(nobody bool) {
 func (f *flight) evaluate(nobody bool) {
 	rules, generation := f.rulesFor(f.req.AgentID)
 	env := environ.Check(f.req.Env)
-	f.generation = generation
+	f.generation, f.judged = generation, f.Now()
 	f.judgement = rules.Evaluate(policy.Input{
 		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
 		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
-		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged, Paid: f.paid, Nobody: nobody,
+		Now: f.judged, Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged, Paid: f.paid, Nobody: nobody,
 	})
 }
 

@@ -393,6 +393,37 @@ func TestLease(t *testing.T) {
 	b.want([]string{"tool"}, "denied ask-fallback")
 }
 
+// A lease that ends while a text runs lets nothing more of it start, and one
+// that lets a program start in the place of another entry is used up by that.
+func TestLeaseInTheMiddle(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(d *store.Document)
+		later  time.Duration
+		want   string
+	}{
+		"nothing changes":       {func(*store.Document) {}, 0, `code 0 "aa"`},
+		"it ends":               {func(*store.Document) {}, 2 * time.Hour, "denied lease-ended"},
+		"one use is left":       {func(d *store.Document) { d.Agent("*").Allowlist[0].UsesLeft = new(1) }, 0, `code 0 "aa"`},
+		"the last use was made": {func(d *store.Document) { d.Agent("*").Allowlist[0].UsesLeft = new(0) }, 0, "denied lease-ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, approval.Entry{ID: "lease", Pattern: "cat", ExpiresAt: time.Now().Add(time.Hour).UnixMilli()})
+			b.nobody()
+			b.put("a", "a")
+			var later atomic.Int64
+			b.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+			b.afterCheck = sync.OnceFunc(func() {
+				b.edit(func(d *store.Document) error { test.change(d); return nil })
+				later.Store(int64(test.later))
+			})
+			b.want([]string{"bash", "-c", "cat a; cat a"}, test.want)
+			if left := b.store.Snapshot().Policy("main").Allowlist[0].UsesLeft; left != nil && *left > 0 {
+				t.Errorf("%d uses are left", *left)
+			}
+		})
+	}
+}
+
 // A new entry answers the waiting questions that it covers.
 func TestRecheck(t *testing.T) {
 	b := newBench(t)

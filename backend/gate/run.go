@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
@@ -100,14 +101,14 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 }
 
 // check is the judge right before a start: if the policy changed since the
-// request was judged, it is judged again, and only what would still run runs.
-// Words that only the run could tell are judged as what they became. Nothing
-// starts after a program that could not be recorded.
+// request was judged, or that is a while ago, it is judged again, and only what
+// would still run runs. Words that only the run could tell are judged as what
+// they became. Nothing starts after a program that could not be recorded.
 func (f *flight) check(seg int, s *approval.Segment) error {
 	if f.programs.lost.Load() {
 		return &runner.Denied{Denial: *noHistory()}
 	}
-	if f.Store.Current().Generation == f.generation {
+	if f.Store.Current().Generation == f.generation && f.Now().Sub(f.judged) < fresh {
 		return nil
 	}
 	if s != nil && f.plan.Segments[seg].Words != nil {
@@ -115,24 +116,35 @@ func (f *flight) check(seg int, s *approval.Segment) error {
 			return err
 		}
 	}
-	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, answer: f.answer}
+	if d := f.stillAllowed(); d != nil {
+		return &runner.Denied{Denial: *d}
+	}
+	return nil
+}
+
+// fresh is how long a judgement holds without a change of the policy: leases
+// end by the clock.
+const fresh = time.Second
+
+// stillAllowed judges the request once more while it runs. Where another entry
+// lets it pass than before, that one is paid for as well.
+func (f *flight) stillAllowed() *approval.Denial {
 	f.paying.Lock()
-	again.paid = f.paid
-	f.paying.Unlock()
+	defer f.paying.Unlock()
+	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, plan: f.plan, answer: f.answer, byPerson: f.byPerson, paid: f.paid}
 	again.evaluate(f.answer.By == byFallback)
 	switch again.judgement.Verdict {
 	case approval.VerdictAllow:
-		return nil
+		d := again.grants()
+		f.paid = again.paid
+		return d
 	case approval.VerdictAsk:
 		if f.byPerson {
 			return nil
 		}
+		return deny(approval.ReasonDrifted, "what allows it changed or ended before it started: "+again.denied().Sentence)
 	}
-	d := again.denied()
-	if again.judgement.Verdict == approval.VerdictAsk {
-		d = deny(approval.ReasonDrifted, "the policy changed before it started: "+d.Sentence)
-	}
-	return &runner.Denied{Denial: *d}
+	return again.denied()
 }
 
 // used notes which entries let the request pass.
