@@ -101,7 +101,7 @@ func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]appro
 		return nil, finding(approval.ReasonProtectedState, "it reads %s", what)
 	}
 	file, err := t.look(join(seg.Dir, name))
-	if err != nil || file.Mode&modeType != modeRegular || !within(file.Path, t.plan.Cwd.Path) {
+	if err != nil || file.Mode&modeType != modeRegular || !within(file.Path, t.plan.Cwd.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
 		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the working directory", name)
 	}
 	return []approval.Redirect{{FD: 0, To: approval.FromFile, File: &file}}, approval.Finding{}

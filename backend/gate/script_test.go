@@ -71,6 +71,19 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// What the kernel or a device makes up is no file, wherever the work is done.
+func TestRedirectionFromNoFile(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "cat"})
+	b.nobody()
+	for _, text := range []string{`cat < /proc/version`, `cd proc && cat < version`, `cat < proc/1/status`, `cat < /dev/zero`, `cat < /dev/../proc/version`} {
+		req := b.request("bash", "-c", text)
+		req.Cwd = "/"
+		if got := outcome(b.Run(context.Background(), req)); got != "denied outside-folder" {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
 // What one part of a text changes is not what another part runs.
 func TestChangedByTheTextItself(t *testing.T) {
 	b := newBench(t)
