@@ -74,7 +74,7 @@ func (sh *shell) cd(args []string, stderr int) ending {
 	if len(args) > 1 {
 		return say(stderr, 1, "cd: too many arguments")
 	}
-	to := sh.getenv("HOME")
+	to, _ := sh.inherited("HOME")
 	switch {
 	case len(args) == 0 && to == "":
 		return say(stderr, 1, "cd: HOME not set")
@@ -125,15 +125,6 @@ func (sh *shell) find(names []string, stdout int) ending {
 		}
 	}
 	return status
-}
-
-func (sh *shell) getenv(name string) string {
-	for _, kv := range sh.env {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // setenv replaces a variable; no name is ever in the environment twice.

@@ -50,6 +50,7 @@ func codeOf(plan *approval.Plan, seg int) []approval.File {
 // the rest away.
 func (l *launch) aim() []string {
 	argv := slices.Clone(l.argv)
+	search, _ := (&shell{env: l.env}).inherited("PATH")
 	for _, t := range l.targets {
 		argv[t.at] = t.res.Path
 	}
@@ -59,7 +60,7 @@ func (l *launch) aim() []string {
 			before = l.targets[i-1].res
 		}
 		if path.Base(before.File.Path) == "env" {
-			argv = slices.Insert(argv, l.targets[i].at, "PATH="+(&shell{env: l.env}).getenv("PATH"))
+			argv = slices.Insert(argv, l.targets[i].at, "PATH="+search)
 		}
 	}
 	return argv
