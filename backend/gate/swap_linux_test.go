@@ -412,7 +412,7 @@ func swapPolicy(t *testing.T, asks bool, change policyChange) {
 	}
 	// The policy is open while epoch is 4n, closed while it is 4n+2, and on its way
 	// from one to the other while it is odd.
-	var epoch atomic.Int64
+	var epoch, runs atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	defer func() { close(stop); <-stopped }()
 	go func() {
@@ -422,28 +422,39 @@ func swapPolicy(t *testing.T, asks bool, change policyChange) {
 				epoch.Add(1)
 				step(b)
 				epoch.Add(1)
-				time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
-				select {
-				case <-stop:
-					return
-				default:
+				// Now and then it stays so while a whole request is judged.
+				for until := runs.Load() + 2*rand.Int64N(2); ; time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond) {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if runs.Load() >= until {
+						break
+					}
 				}
 			}
 		}
 	}()
 	count := map[string]int{}
-	for i := range swaps(t) {
+	least, open, closed := swaps(t), 0, 0
+	for i := 0; i < least || open == 0 || closed == 0; i++ {
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond) // what is denied at once waits for no change
 		before := epoch.Load()
 		got := outcome(b.Run(context.Background(), b.request("tool")))
+		runs.Add(1)
 		count[got]++
 		switch after := epoch.Load(); {
 		case before != after || before%2 == 1: // it changed meanwhile
-		case before%4 == 2 && got != change.want:
-			t.Fatalf("round %d: %s while nothing was allowed", i, got)
-		case before%4 == 0 && got != "code 0 \"A\\n\"":
-			t.Fatalf("round %d: %s while it was allowed", i, got)
+		case before%4 == 2:
+			if closed++; got != change.want {
+				t.Fatalf("round %d: %s while nothing was allowed", i, got)
+			}
+		default:
+			if open++; got != "code 0 \"A\\n\"" {
+				t.Fatalf("round %d: %s while it was allowed", i, got)
+			}
 		}
 	}
-	t.Logf("what became of it: %v", count)
+	t.Logf("what became of it: %v; %d while it was allowed, %d while nothing was", count, open, closed)
 }
