@@ -16,9 +16,10 @@ type Disk struct{}
 // Look follows links and returns the file with its real path.
 func (Disk) Look(path string) (approval.File, error) { return look(path) }
 
-// Head returns the first bytes of a file that was looked at, at most n.
+// Head returns the first bytes of a file that was looked at, at most n. It fails
+// with trail.ErrWritten while a program may be writing to it.
 func (Disk) Head(file approval.File, n int) ([]byte, error) {
-	f, err := openSame(file)
+	f, _, err := openSame(file)
 	if err != nil {
 		return nil, err
 	}

@@ -36,3 +36,6 @@ func openRegular(file approval.File) (int, error) {
 	}
 	return fd, nil
 }
+
+// pass does nothing: the disk tells two changes apart by nanoseconds.
+func pass(approval.File) {}

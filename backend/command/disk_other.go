@@ -13,6 +13,6 @@ var errPlatform = errors.New("cannot resolve programs: this platform has no host
 
 func look(string) (approval.File, error) { return approval.File{}, errPlatform }
 
-func openSame(approval.File) (*os.File, error) { return nil, errPlatform }
+func openSame(approval.File) (*os.File, bool, error) { return nil, false, errPlatform }
 
 func stillSame(*os.File, approval.File) bool { return false }

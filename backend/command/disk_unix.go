@@ -8,22 +8,29 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // openSame opens a regular file for reading, and fails unless the open one is
 // that which was seen: names may lead elsewhere for a moment and back again.
-// Nothing that waits, such as a pipe, is opened.
-func openSame(file approval.File) (*os.File, error) {
+// Nothing that waits, such as a pipe, is opened, nor what a program may be
+// writing to. shows tells that a later change of it will show.
+func openSame(file approval.File) (f *os.File, shows bool, err error) {
 	fd, err := openRegular(file)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	f := os.NewFile(uintptr(fd), file.Path)
-	if !stillSame(f, file) {
+	f = os.NewFile(uintptr(fd), file.Path)
+	pass(file)
+	shows, err = trail.Writers(fd)
+	if err == nil && !stillSame(f, file) {
+		err = errOther(file)
+	}
+	if err != nil {
 		f.Close()
-		return nil, errOther(file)
+		return nil, false, err
 	}
-	return f, nil
+	return f, shows, nil
 }
 
 // stillSame reports whether an open file is what was seen, and was not written

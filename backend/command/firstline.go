@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // headSize is how much of a file Linux reads to see what it is.
@@ -83,6 +84,9 @@ const maxInterpreters = 5
 // What cannot be followed, or means more than one program, is a reason to ask.
 func (j *job) script(res *approval.Resolution, dir string, depth int) approval.Finding {
 	head, err := j.head(res.File)
+	if errors.Is(err, trail.ErrWritten) {
+		return finding(approval.ReasonUnreadable, "what %s holds may change at any time: %v", res.File.Path, err)
+	}
 	if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
 		return approval.Finding{} // unreadable or a binary: the kernel decides
 	}

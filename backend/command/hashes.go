@@ -14,8 +14,9 @@ import (
 )
 
 // Hashes computes SHA-256 sums of programs and remembers them for as long as
-// the file stays the same in device, inode, size, mode, owner and times. Its
-// zero value is ready, and it may be used by many at once.
+// the file stays the same in device, inode, size, mode, owner and times, where
+// these show every change. Its zero value is ready, and it may be used by many
+// at once.
 type Hashes struct {
 	mu    sync.Mutex
 	known map[approval.File]string
@@ -50,8 +51,9 @@ const (
 
 // Of returns the sum of a file in hex, within 10 seconds. It is that of the
 // very file that was seen, whatever its name leads to meanwhile, and an error
-// where that is not there, larger than a gigabyte or read too slowly. A file is
-// read once, however many ask.
+// where that is not there, larger than a gigabyte or read too slowly, or where a
+// program may be writing to it (trail.ErrWritten). A file is read once, however
+// many ask.
 func (h *Hashes) Of(file approval.File) (string, error) {
 	if file.Size > maxHashed {
 		return "", fmt.Errorf("cannot identify %s: it is larger than a gigabyte", file.Path)
@@ -100,8 +102,9 @@ func (h *Hashes) begin(file approval.File) *hashing {
 	}
 	go func() {
 		defer close(one.done)
+		shows := false
 		if one.err = h.enter(one); one.err == nil {
-			one.sum, one.err = hash(file, one.began.Add(hashLimit))
+			one.sum, shows, one.err = hash(file, one.began.Add(hashLimit))
 			<-h.slots
 		}
 		h.mu.Lock()
@@ -113,7 +116,7 @@ func (h *Hashes) begin(file approval.File) *hashing {
 		if len(h.known) >= maxHashes {
 			clear(h.known)
 		}
-		if one.err == nil {
+		if one.err == nil && shows {
 			h.known[file] = one.sum
 		}
 	}()
@@ -134,21 +137,22 @@ func (h *Hashes) enter(one *hashing) error {
 	}
 }
 
-// hash reads a file to where it ended when it was seen.
-func hash(file approval.File, until time.Time) (string, error) {
-	f, err := openSame(file)
+// hash reads a file to where it ended when it was seen. shows tells that a
+// later change of it will show.
+func hash(file approval.File, until time.Time) (sum string, shows bool, err error) {
+	f, shows, err := openSame(file)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.CopyN(sum, &untilReader{f, until}, file.Size); err != nil {
-		return "", err
+	all := sha256.New()
+	if _, err := io.CopyN(all, &untilReader{f, until}, file.Size); err != nil {
+		return "", false, err
 	}
 	if !stillSame(f, file) {
-		return "", errOther(file)
+		return "", false, errOther(file)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return hex.EncodeToString(all.Sum(nil)), shows, nil
 }
 
 // untilReader is a file that cannot be read for longer than until.

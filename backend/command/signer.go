@@ -73,7 +73,7 @@ func (s *Signers) find(file approval.File) (string, error) {
 	if file.Size > maxHashed {
 		return "", fmt.Errorf("cannot tell who signed %s: it is larger than a gigabyte", file.Path)
 	}
-	f, err := openSame(file)
+	f, _, err := openSame(file)
 	if err != nil {
 		return "", err
 	}

@@ -131,7 +131,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
 	f.offer()
-	shown, judged := f.plan, f.judgement
+	shown, judged, held := f.plan, f.judgement, f.contents()
 	prompt := f.prompt(ends)
 	answer, err := f.Pending.Ask(ctx, prompt, f.key(), ends)
 	if errors.Is(err, pending.ErrTooMany) {
@@ -151,6 +151,9 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	f.judge(false)
 	if d := f.stillTheSame(shown, judged); d != nil {
 		return d
+	}
+	if f.byPerson && !held.sameAs(f.contents()) {
+		return deny(approval.ReasonDrifted, "what its files hold changed while the question was open: ask again")
 	}
 	if answer.Decision == approval.AllowAlways {
 		if d := f.remember(always); d != nil {

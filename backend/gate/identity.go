@@ -9,6 +9,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 func (g *Gate) identify(f approval.File) (approval.Identity, error) {
@@ -135,6 +136,52 @@ func (f *flight) seen(path string) (approval.File, bool) {
 		}
 	}
 	return approval.File{}, false
+}
+
+// contents are what the files of a plan hold: a sum, or why there is none.
+type contents map[string]content
+
+type content struct {
+	sum string
+	err error
+}
+
+// contents reads the programs of the plan, what interprets them, and the files
+// with program text, as far as others than the system's package manager change
+// them: the times of a file do not tell of all that is written to it.
+func (f *flight) contents() contents {
+	all := contents{}
+	hold := func(file approval.File) {
+		if _, there := all[file.Path]; there || command.Kept(file) {
+			return
+		}
+		sum, err := f.Hashes.Of(file)
+		all[file.Path] = content{sum, err}
+	}
+	for _, s := range f.plan.Segments {
+		for at := s.Program; at != nil; at = at.Interpreter {
+			hold(at.File)
+		}
+		for _, file := range s.Code {
+			if real, err := (command.Disk{}).Look(file.Path); err == nil && real.Same(file) {
+				file = real // it is told by the name that the program opens
+			}
+			hold(file)
+		}
+	}
+	return all
+}
+
+// sameAs reports whether files hold what they held. What could not be read for
+// another reason than that a program was writing to it is compared by its times
+// alone, and the kernel starts no program that is written to.
+func (c contents) sameAs(now contents) bool {
+	for path, was := range c {
+		if errors.Is(was.err, trail.ErrWritten) || was.err == nil && now[path].sum != was.sum {
+			return false
+		}
+	}
+	return true
 }
 
 // maxUpgraded bounds the files that one question accepts beside its own.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // seen turns what the kernel says of a file into our word for it. Mode is
@@ -27,6 +28,23 @@ func unchanged(path string, want approval.File) error {
 		return drifted("%q cannot be looked at any more: %v", path, err)
 	}
 	return same(path, &st, want)
+}
+
+// unwritten fails unless the file at a path is still the one that was judged,
+// and no program may be writing to it.
+func unwritten(path string, want approval.File) error {
+	if err := unchanged(path, want); err != nil {
+		return err
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil // who interprets it cannot read it either
+	}
+	defer unix.Close(fd)
+	if _, err := trail.Writers(fd); err != nil {
+		return drifted("what %q holds may change at any time: %v", path, err)
+	}
+	return nil
 }
 
 func same(path string, st *unix.Stat_t, want approval.File) error {

@@ -181,7 +181,7 @@ func asScript(res *approval.Resolution) named {
 // them are those that were there when they were named.
 func compare(scripts []named) error {
 	for _, s := range scripts {
-		if err := errors.Join(unchanged(s.file.Path, s.file), unchanged(s.name, s.file)); err != nil {
+		if err := errors.Join(unwritten(s.file.Path, s.file), unchanged(s.name, s.file)); err != nil {
 			return err
 		}
 		if s.way == nil {

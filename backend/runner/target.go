@@ -71,13 +71,13 @@ func (l *launch) aim() []string {
 // would be run by a shell.
 func (l *launch) compare() error {
 	for _, f := range l.code {
-		if err := unchanged(f.Path, f); err != nil {
+		if err := unwritten(f.Path, f); err != nil {
 			return err
 		}
 	}
 	for _, t := range l.targets {
 		for res := t.res; res != nil; res = res.Interpreter {
-			if err := unchanged(res.File.Path, res.File); err != nil {
+			if err := unwritten(res.File.Path, res.File); err != nil {
 				return err
 			}
 		}
