@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 )
 
@@ -83,14 +82,6 @@ func TestHashes(t *testing.T) {
 	if sum, err := fresh.Of(seen); err == nil {
 		t.Errorf("a file that is not there any more has the hash %q", sum)
 	}
-}
-
-// settled looks at a file once it is so old that what is known of it counts.
-func settled(t *testing.T, at string) approval.File {
-	t.Helper()
-	file := lookAt(t, at)
-	time.Sleep(time.Until(time.Unix(0, file.Changed).Add(1100 * time.Millisecond)))
-	return file
 }
 
 // What cannot be hashed has no hash, and nobody waits for it.

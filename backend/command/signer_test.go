@@ -59,6 +59,14 @@ func (n *notary) signers() *command.Signers {
 	return &s
 }
 
+// settled looks at a file once it is so old that what is known of it counts.
+func settled(t *testing.T, at string) approval.File {
+	t.Helper()
+	file := lookAt(t, at)
+	time.Sleep(time.Until(time.Unix(0, file.Changed).Add(1100 * time.Millisecond)))
+	return file
+}
+
 func lookAt(t *testing.T, path string) approval.File {
 	t.Helper()
 	file, err := command.Disk{}.Look(path)
