@@ -70,6 +70,17 @@ var requestedTests = []struct {
 	{"AWS_PROFILE", Asks},
 	{"PIP_INDEX_URL", Asks},
 	{"HELM_PLUGINS", Asks},
+	{"LESSKEYIN", Asks}, // its file names a program: LESSOPEN
+	{"LESSKEY_CONTENT", Asks},
+	{"ZIP", Asks},  // zip takes options from it: -TT CMD
+	{"GREP", Asks}, // zgrep and bzgrep start it
+	{"EGREP", Asks},
+	{"BAT_OPTS", Asks},
+	{"KUBECTL_EXTERNAL_DIFF", Asks},
+	{"NIX_LD", Asks},
+	{"SSH_SK_PROVIDER", Asks},
+	{"PYENV_VERSION", Asks},
+	{"MAGICK_CODER_MODULE_PATH", Asks},
 
 	{"TERM", Plain},
 	{"term", Plain},
