@@ -191,7 +191,7 @@ func TestDenialInTheMiddle(t *testing.T) {
 		{`cat name; for i in a b; do fails; cat "$(cat secret)"; done`, "mark\nbefore\n", "cat .env", approval.ReasonProtectedState, "cat name 0, fails 3, cat secret 0"},
 		{`cat name | { cat; cat "$(cat secret)"; echo never; } ; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, cat 0, cat secret 0"},
 		{`cat name; while true; do :; done`, "mark\n", "", approval.ReasonTooComplex, "cat name 0"},
-		{`cat name; cat "$(cat secret)" | sleep 1000; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, cat secret 0, sleep 1000 SIGTERM"},
+		{`cat name; sleep 1000 | cat "$(cat secret)"; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, sleep 1000 SIGTERM, cat secret 0"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			req := b.text(test.text)

@@ -92,9 +92,8 @@ func nameOf(p proc.Info) string {
 // EndLeftovers ends what an earlier host left running when it crashed: every
 // process of this user that carries a run id with this prefix, and the
 // sessions of these programs, each as long as the program is still the same
-// process. It
-// returns the names of what it ended. This process, those above it and those
-// below it are spared.
+// process. It returns the names of what it ended. This process, those above it
+// and those below it are spared.
 func (r *Runner) EndLeftovers(ctx context.Context, prefix string, known []Process) ([]string, error) {
 	if prefix == "" {
 		return nil, errors.New("internal error: every process would be left over")
