@@ -48,12 +48,12 @@ func (f *flight) note(records *[]store.Record, s approval.SegmentJudgement, l ap
 	i := slices.IndexFunc(*records, func(r store.Record) bool { return r.Entry.ID == s.EntryID })
 	if i < 0 {
 		i = len(*records)
-		*records = append(*records, store.Record{Entry: approval.Entry{ID: s.EntryID}, Was: map[string]string{}})
+		*records = append(*records, store.Record{Entry: approval.Entry{ID: s.EntryID}, Was: map[string]string{}, InterpretersWas: map[string]string{}})
 	}
 	r := &(*records)[i]
-	to := &r.Entry.Identity
+	to, was := &r.Entry.Identity, r.Was
 	if l.Interprets {
-		to = &r.Entry.Interpreters
+		to, was = &r.Entry.Interpreters, r.InterpretersWas
 	}
 	if l.Link != "" && !slices.ContainsFunc(r.Entry.Links, func(have approval.Link) bool { return have.Path == l.Link }) {
 		r.Entry.Links = append(r.Entry.Links, approval.Link{Path: l.Link, Target: l.File.Path})
@@ -66,7 +66,7 @@ func (f *flight) note(records *[]store.Record, s approval.SegmentJudgement, l ap
 		return err
 	}
 	id.Interpreter = l.By
-	*to, r.Was[l.File.Path] = append(*to, id), l.Was
+	*to, was[l.File.Path] = append(*to, id), l.Was
 	if l.Was != "" && f.row.Sentence == "" {
 		f.row.Sentence = l.File.Path + " is a new version, for which its package manager or signer vouches"
 	}

@@ -100,6 +100,24 @@ func TestFirstUseIsRecorded(t *testing.T) {
 	b.want([]string{"a"}, `code 0 "a\n"`)
 }
 
+// A script may be a program of its own, and what interprets another one: it is
+// recorded as both, whichever it is first.
+func TestProgramThatInterprets(t *testing.T) {
+	for _, words := range [][]string{{"a", "b"}, {"b", "a"}} {
+		b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
+		b.canAsk.Store(false)
+		b.put("bin/a", "#!/bin/sh\necho ran\n")
+		b.put("bin/b", "#!"+b.path("bin/a")+"\n")
+		for _, word := range words {
+			b.want([]string{word}, `code 0 "ran\n"`)
+		}
+		b.put("bin/a", "#!/bin/sh\necho evil\n")
+		for _, word := range words {
+			b.want([]string{word}, "denied ask-fallback")
+		}
+	}
+}
+
 // A changed file asks once, the answer is for exactly what is there then, and it
 // goes for all files beside it that changed as well.
 func TestNewVersionIsAccepted(t *testing.T) {

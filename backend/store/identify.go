@@ -12,8 +12,9 @@ type Record struct {
 	// Entry has the id of the entry, and what is to be recorded in Identity, Interpreters
 	// and Links.
 	Entry approval.Entry
-	// Was are the hashes that the caller knew for the paths of these files.
-	Was map[string]string
+	// Was are the hashes that the caller knew for the paths of these programs, and
+	// InterpretersWas for those that interpret: one file may be both.
+	Was, InterpretersWas map[string]string
 }
 
 // Identify writes records into their entries, in the places of those for the
@@ -39,13 +40,19 @@ func (d *Document) stillAs(r Record) error {
 	err := ErrNoLease
 	d.entries(r.Entry.ID, func(e *approval.Entry) {
 		err = nil
-		for _, id := range slices.Concat(e.Identity, e.Interpreters) {
-			if was, asked := r.Was[id.Path]; asked && id.SHA256 != "" && strings.ToLower(id.SHA256) != was {
-				err = ErrChanged
-			}
+		if anew(e.Identity, r.Was) || anew(e.Interpreters, r.InterpretersWas) {
+			err = ErrChanged
 		}
 	})
 	return err
+}
+
+// anew reports whether records hold another hash than was known.
+func anew(list []approval.Identity, known map[string]string) bool {
+	return slices.ContainsFunc(list, func(id approval.Identity) bool {
+		was, asked := known[id.Path]
+		return asked && id.SHA256 != "" && strings.ToLower(id.SHA256) != was
+	})
 }
 
 // Identify writes what was seen into the entry with that id.

@@ -39,7 +39,7 @@ func TestIdentify(t *testing.T) {
 		if _, err := s.Update("", func(d *Document) error { d.Add("main", start); return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Identify([]Record{{test.seen, test.was}}); !errors.Is(err, test.err) {
+		if err := s.Identify([]Record{{Entry: test.seen, Was: test.was}}); !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.err)
 		}
 		if diff := cmp.Diff(test.want, s.Snapshot().Policy("main").Allowlist[0].Identity); diff != "" {
