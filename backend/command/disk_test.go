@@ -216,3 +216,21 @@ func TestHashTakesLong(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Who has large files hashed keeps nobody waiting who has a small one.
+func TestHashBesideLarge(t *testing.T) {
+	dir := realDir(t)
+	small, large := filepath.Join(dir, "small"), filepath.Join(dir, "large")
+	if err := errors.Join(os.WriteFile(small, nil, 0o755), os.WriteFile(large, nil, 0o755), os.Truncate(large, 200<<20)); err != nil {
+		t.Fatal(err)
+	}
+	var hashes command.Hashes
+	hashes.Crowd()
+	if sum, err := hashes.Of(lookAt(t, small)); err != nil || len(sum) != 64 {
+		t.Errorf("%q, %v", sum, err)
+	}
+	hashes.Waiting(time.Nanosecond)
+	if sum, err := hashes.Of(lookAt(t, large)); err == nil {
+		t.Errorf("there was no place for it: %s", sum)
+	}
+}

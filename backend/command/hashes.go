@@ -21,7 +21,8 @@ type Hashes struct {
 	mu    sync.Mutex
 	known map[approval.File]string
 	busy  map[approval.File]*hashing
-	slots chan struct{}
+	// small and large hold a place for each file that is read.
+	small, large chan struct{}
 	// tests alone set this.
 	wait time.Duration
 }
@@ -45,8 +46,12 @@ const (
 	// take altogether: a slow disk may have it ready for the next one who asks.
 	hashWait  = 10 * time.Second
 	hashLimit = time.Minute
-	// maxHashing bounds the files that are read at once.
+	// maxHashing bounds the files that are read at once, and maxLarge those of
+	// more than largeFile bytes: an agent that asks for one after the other keeps
+	// nobody waiting who runs a script or an ordinary program.
 	maxHashing = 8
+	maxLarge   = 2
+	largeFile  = 32 << 20
 )
 
 // Of returns the sum of a file in hex, within 10 seconds. It is that of the
@@ -93,8 +98,10 @@ func (h *Hashes) Of(file approval.File) (string, error) {
 // not be remembered is nobody else's: they may have seen a later content.
 func (h *Hashes) begin(file approval.File) *hashing {
 	one := &hashing{began: time.Now(), done: make(chan struct{})}
-	if h.slots == nil {
-		h.slots, h.known, h.busy = make(chan struct{}, maxHashing), map[approval.File]string{}, map[approval.File]*hashing{}
+	h.prepare()
+	slots := h.small
+	if file.Size > largeFile {
+		slots = h.large
 	}
 	shared := lasting(file)
 	if shared {
@@ -103,9 +110,9 @@ func (h *Hashes) begin(file approval.File) *hashing {
 	go func() {
 		defer close(one.done)
 		shows := false
-		if one.err = h.enter(one); one.err == nil {
+		if one.err = one.enter(slots); one.err == nil {
 			one.sum, shows, one.err = hash(file, one.began.Add(hashLimit))
-			<-h.slots
+			<-slots
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -125,12 +132,20 @@ func (h *Hashes) begin(file approval.File) *hashing {
 
 var errSlow = errors.New("reading it takes too long")
 
+// prepare makes the zero value ready. It is called with the lock held.
+func (h *Hashes) prepare() {
+	if h.known == nil {
+		h.known, h.busy = map[approval.File]string{}, map[approval.File]*hashing{}
+		h.small, h.large = make(chan struct{}, maxHashing-maxLarge), make(chan struct{}, maxLarge)
+	}
+}
+
 // enter waits until few enough files are read.
-func (h *Hashes) enter(one *hashing) error {
+func (one *hashing) enter(slots chan struct{}) error {
 	late := time.NewTimer(hashLimit - time.Since(one.began))
 	defer late.Stop()
 	select {
-	case h.slots <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-late.C:
 		return errSlow
