@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -16,7 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(os.Getenv("COUNTERSIGN_RUN"), "test-") {
 		fmt.Println("I am", strings.Join(os.Args, " "))
-		os.Exit(0)
+		syscall.Exit(0) // at once: the race detector makes others wait a second
 	}
 	os.Exit(m.Run())
 }
