@@ -127,7 +127,7 @@ func TestPlainPrompt(t *testing.T) {
 		"sets     GREETING=hello\n",
 		"because  no entry covers /usr/bin/uname (allowlist-miss)\n",
 		"asked by ", fmt.Sprintf("process %d", p.Process.Pid),
-		"m0s left, until ", "; 1 waiting\n",
+		"s left, until ", "; 1 waiting\n",
 		"always would save: /usr/bin/uname\n",
 		"[d]eny (or just Enter)  [o]nce  [a]lways > ",
 	} {
