@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type app struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	refresh chan struct{} // the menu is to be made anew
+	edited  chan struct{} // the policy changed
 
 	mu       sync.Mutex
 	window   window
@@ -49,6 +51,7 @@ type app struct {
 	// held is the edit from outside that the settings show, and since when.
 	held      string
 	heldSince time.Time
+	left      string      // the hash of the edit that the panel leaves to them
 	dead      *time.Timer // runs while a question waits for the page
 }
 
@@ -57,7 +60,7 @@ func newApp(state paths.State, home string) *app {
 	a := &app{
 		state: state, person: shown.Person{Home: home, Node: node},
 		prefs:   readPreferences(state.Preferences()),
-		refresh: make(chan struct{}, 1), raised: map[string]bool{},
+		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
 	a.approvals, a.settings = &Approvals{a}, &Settings{app: a}
 	return a
@@ -128,11 +131,13 @@ func (a *app) questionsChanged() {
 		keep = keep || !p.CallerGone || a.raised[p.ID]
 		unseen = unseen || !p.CallerGone && !a.raised[p.ID]
 	}
+	edit := a.outsideEdit()
 	for id := range a.raised {
-		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) {
+		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) {
 			delete(a.raised, id)
 		}
 	}
+	keep = keep || edit != nil && a.raised[edit.ID]
 	if a.window == nil {
 		return
 	}
@@ -157,8 +162,8 @@ func (a *app) give() {
 	}
 }
 
-// ready is called when the page has a question on it, which is when the
-// window may be seen.
+// ready is called when the page has a question, or an edit from outside, on
+// it, which is when the window may be seen.
 func (a *app) ready(id string, height int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -166,7 +171,10 @@ func (a *app) ready(id string, height int) {
 	if a.window == nil {
 		return
 	}
-	live := slices.ContainsFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.ID == id && !p.CallerGone })
+	live := a.live(id)
+	if !live && strings.HasPrefix(id, shown.EditMark) {
+		return // a question came before it, or the settings show it
+	}
 	if a.current != id {
 		a.current, a.since = id, time.Now()
 	}
@@ -235,6 +243,7 @@ func (a *app) openSettings() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open = true
+	a.leaveEdit()
 	if a.window == nil {
 		return // they open with it
 	}
@@ -279,6 +288,7 @@ func (a *app) keepOpen() bool {
 		return false
 	}
 	a.open, a.coming, a.agent, a.visible = false, false, "", false
+	a.leaveEdit()
 	a.window.Hide()
 	a.window.Tell(eventScreen)
 	return true
@@ -315,6 +325,10 @@ func (a *app) settingsSize() size {
 // policyChanged is called by the host.
 func (a *app) policyChanged() {
 	a.menuChanged()
+	select {
+	case a.edited <- struct{}{}:
+	default:
+	}
 	a.tell(eventPolicy)
 }
 
@@ -338,6 +352,7 @@ func (a *app) screen(want string) shown.Screen {
 		Settings: a.open, Agent: a.agent, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
 	}
 	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
+	s.Edit = a.outsideEdit()
 	a.mu.Unlock()
 	s.FirstRun = firstRunDue(a.host.Policy())
 	in := a.names()

@@ -58,6 +58,15 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	return Answered{OK: true}
 }
 
+// LeaveEdit takes the edit of the policy file that waits off the panel. The
+// settings still show it.
+func (a *Approvals) LeaveEdit() {
+	a.app.mu.Lock()
+	a.app.leaveEdit()
+	a.app.mu.Unlock()
+	a.app.questionsChanged()
+}
+
 // Dismiss takes a question away that nobody waits for. One that somebody
 // waits for stays.
 func (a *Approvals) Dismiss(id string) {

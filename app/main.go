@@ -116,6 +116,7 @@ func (a *app) start() error {
 	a.cancel = cancel
 	a.work.Go(func() { a.watch(ctx) })
 	a.work.Go(func() { a.keepMenu(ctx) })
+	a.work.Go(func() { a.followEdits(ctx) })
 	a.work.Go(func() { a.obeySignals(ctx) })
 	return nil
 }

@@ -305,6 +305,18 @@ func TestPage(t *testing.T) {
 			t.Errorf("one: %+v", got)
 		}
 	})
+	t.Run("outside edit", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		a.editFile(`"allowlist"`, `"full"`)
+		script := startScript(t, "outside edit", at)
+		script.seen(a)
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		script.wait(t)
+		ran(false)(t, a, "")
+		a.answer(answers)
+		a.eventually("it is as it was", func() bool { return a.host.Policy().Held == nil && a.file().Defaults.Security == "allowlist" })
+	})
 	t.Run("settings", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)

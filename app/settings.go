@@ -286,10 +286,11 @@ func (s *Settings) Host() shown.Host {
 // AnswerEdit takes an edit of the policy file that waits, or puts back what
 // was there before it.
 func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
-	if !s.app.edits() {
+	onPanel := s.app.looked(shown.EditMark + hash)
+	if !onPanel && !s.app.edits() {
 		return Saved{Message: sentence(errNotOpen)}
 	}
-	if !s.app.sawHeld(hash) {
+	if !onPanel && !s.app.sawHeld(hash) {
 		return Saved{Conflict: true, Message: "This had just changed: look at it, and press again if you mean it."}
 	}
 	answer := s.app.host.RejectEdit

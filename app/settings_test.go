@@ -296,6 +296,136 @@ func TestOutsideEdit(t *testing.T) {
 	}
 }
 
+// editFile changes the policy file as another program would, to something looser.
+func (a *testApp) editFile(from, to string) {
+	a.t.Helper()
+	text, err := os.ReadFile(a.state.Approvals())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), from, to, 1)
+	if changed == string(text) {
+		a.t.Fatalf("no %s in %s", from, text)
+	}
+	if err := os.WriteFile(a.state.Approvals(), []byte(changed), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// outside waits until an edit from outside is for the panel.
+func (a *testApp) outside() shown.Edit {
+	a.t.Helper()
+	var edit *shown.Edit
+	a.eventually("an edit waits", func() bool { edit = a.approvals.Screen("").Edit; return edit != nil })
+	return *edit
+}
+
+// An edit from outside brings the panel, behind questions and never over the
+// settings, and its answer counts once it was in sight.
+func TestOutsideEditOnPanel(t *testing.T) {
+	a := newTestApp(t, askMe)
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	q := a.question()
+	a.editFile(`"allowlist"`, `"full"`)
+	edit := a.outside()
+	if len(edit.Loosens) == 0 || edit.File != "~/s/exec-approvals.json" {
+		t.Errorf("%+v", edit)
+	}
+	a.look(q.ID)
+	if a.look(edit.ID); !a.looked(q.ID) {
+		t.Error("an edit came before a question")
+	}
+	if s := a.settings.AnswerEdit(edit.Hash, true); s.OK {
+		t.Error("an edit behind a question was taken")
+	}
+	if said := a.approvals.Decide(q.ID, q.Seen, "deny", ""); !said.OK {
+		t.Fatalf("%+v", said)
+	}
+	a.answer(answers)
+
+	a.approvals.Ready(edit.ID, 500)
+	if visible, s, _ := a.window.is(); !visible || s.width != 560 {
+		t.Errorf("visible %v, size %v", visible, s)
+	}
+	if s := a.settings.AnswerEdit(edit.Hash, true); s.OK {
+		t.Error("an edit was taken that had just come into sight")
+	}
+	a.look(edit.ID)
+	if s := a.settings.AnswerEdit("another", true); s.OK {
+		t.Error("another edit was taken")
+	}
+	if s := a.settings.AnswerEdit(edit.Hash, true); !s.OK {
+		t.Errorf("%+v", s)
+	}
+	if got := a.host.Policy().Policy("main").Security; got != approval.SecurityFull {
+		t.Errorf("security is %s", got)
+	}
+	a.eventually("the window is gone", func() bool { visible, _, _ := a.window.is(); return !visible })
+	if again := a.approvals.Screen("").Edit; again != nil {
+		t.Errorf("%+v is still on the panel", again)
+	}
+}
+
+// What a person does not answer on the panel stays for the settings, and
+// another edit comes to the panel again.
+func TestOutsideEditLeft(t *testing.T) {
+	for name, leave := range map[string]func(a *testApp){
+		"later":    func(a *testApp) { a.approvals.LeaveEdit() },
+		"closed":   func(a *testApp) { a.keepOpen() },
+		"settings": func(a *testApp) { a.settingsInSight(); a.keepOpen() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newTestApp(t, askMe)
+			a.editFile(`"allowlist"`, `"full"`)
+			edit := a.outside()
+			a.look(edit.ID)
+			leave(a)
+			a.eventually("the window is gone", func() bool { visible, _, _ := a.window.is(); return !visible })
+			if a.approvals.Ready(edit.ID, 500); a.approvals.Screen("").Edit != nil || a.visible {
+				t.Error("it came back by itself")
+			}
+			a.look(edit.ID)
+			if s := a.settings.AnswerEdit(edit.Hash, true); s.OK {
+				t.Error("it was taken out of sight")
+			}
+			if held := a.settings.Host().Held; len(held) == 0 {
+				t.Error("the settings do not show it")
+			}
+			a.editFile(`"on-miss"`, `"off"`)
+			if next := a.outside(); next.Hash == edit.Hash {
+				t.Error("the next edit is the one before")
+			}
+		})
+	}
+}
+
+// An edit from while the app was closed is on the panel of the next start.
+func TestOutsideEditWhileClosed(t *testing.T) {
+	a := newTestApp(t, askMe)
+	a.settingsInSight()
+	if s := a.settings.SetMode("main", a.settings.Policy("main").Rev, "ask-always"); !s.OK {
+		t.Fatalf("%+v", s)
+	}
+	a.app.close()
+	a.editFile(`"always"`, `"off"`)
+	next := &testApp{app: newApp(a.state, a.person.Home), t: t, window: &testWindow{}}
+	if err := next.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(next.app.close)
+	next.opened(next.window)
+	edit := next.outside()
+	if next.look(edit.ID); !next.looked(edit.ID) {
+		t.Error("it cannot be seen")
+	}
+	if s := next.settings.AnswerEdit(edit.Hash, false); !s.OK {
+		t.Errorf("%+v", s)
+	}
+	if got := next.host.Policy().Policy("main").Ask; got != approval.AskAlways {
+		t.Errorf("ask is %s", got)
+	}
+}
+
 // A stricter edit from outside holds at once, also for what waits.
 func TestOutsideTightening(t *testing.T) {
 	a := newTestApp(t, askMe)

@@ -87,6 +87,11 @@ func TestFixtures(t *testing.T) {
 	over.GoneBecause = approval.ReasonPromptExpired
 	panel("panel-expired", over)
 	panel("panel-over-settings", rebase)
+	loosens := []string{"agents.codex.security goes from deny to full", `agents.codex.allowlist: the entry "~/bin/**" is new`, "agents.codex.denylist: the rule for sudo is gone"}
+	panel("panel-edit")
+	edited := scenes["panel-edit"]
+	edited.Screen.Edit = shown.NewEdit(store.Held{Hash: "5f1d", Loosens: loosens}, home+"/.openclaw/exec-approvals.json", in)
+	scenes["panel-edit"] = edited
 
 	settings := func(name, file string, change func(*fixture)) {
 		f := w.fixture(t, file)

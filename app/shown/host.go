@@ -12,7 +12,9 @@ type Screen struct {
 	FirstRun bool `json:"firstRun"`
 	// Waiting holds all questions, but only one of them whole.
 	Waiting []Question `json:"waiting"`
-	Theme   Theme      `json:"theme"`
+	// Edit is on the panel when no question is and the settings are closed.
+	Edit  *Edit `json:"edit,omitempty"`
+	Theme Theme `json:"theme"`
 	// Now is the host's clock, in unix milliseconds.
 	Now int64 `json:"now"`
 }

@@ -136,6 +136,20 @@ const steps = {
     await button(/^Deny/).click()
     await gone()
   },
+  async 'outside edit'() {
+    await page.getByText('Something changed the policy file').waitFor()
+    assert.match(await panel().textContent(), /defaults\.security goes from allowlist to full/)
+    await button('Take the change').click()
+    assert.equal(await panel().isVisible(), true, 'a click counted at once')
+    console.log('seen') // a question comes
+    await page.getByText('May main run').waitFor()
+    await guard()
+    await button(/^Deny/).click()
+    await page.getByText('Something changed the policy file').waitFor()
+    await guard()
+    await page.keyboard.press('Escape')
+    await gone()
+  },
   async settings() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()

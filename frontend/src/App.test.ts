@@ -275,3 +275,82 @@ describe('axe finds nothing on', () => {
     expect(found.violations.map((v) => `${v.id}: ${v.nodes[0]?.html}`)).toEqual([])
   })
 })
+
+describe('an edit of the policy file from outside', () => {
+  const edited = () => fake(structuredClone(fixtures['./fixtures/panel-edit.json']!))
+  const answers = (backend: Fake) => calls(backend, 'answerEdit')
+
+  test('is an alert that keeps by Escape, once it was in sight', async () => {
+    const backend = edited()
+    const { getByRole } = render(App, { backend })
+    await settle()
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([])
+    expect(getByRole('alertdialog', { name: 'Something changed the policy file' })).toBeTruthy()
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Keep as it was' }))
+    await look()
+    press('Escape', { repeat: true })
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([['5f1d', false]])
+  })
+
+  test('tells the host what is on the page, and takes it by its button only', async () => {
+    const backend = edited()
+    const { getByRole, queryByRole } = await open(backend)
+    expect(calls(backend, 'ready').at(-1)?.[0]).toBe('edit:5f1d')
+    press('o', ctrl)
+    press('Enter', ctrl)
+    await settle()
+    expect(answers(backend)).toEqual([])
+    getByRole('button', { name: 'Take the change' }).click()
+    await settle()
+    expect(answers(backend)).toEqual([['5f1d', true]])
+    expect(queryByRole('alertdialog')).toBeNull()
+  })
+
+  test('can be left to the settings', async () => {
+    const backend = edited()
+    const { getByRole, queryByRole } = await open(backend)
+    getByRole('button', { name: 'Later' }).click()
+    await settle()
+    expect(calls(backend, 'leaveEdit')).toHaveLength(1)
+    expect(answers(backend)).toEqual([])
+    expect(queryByRole('alertdialog')).toBeNull()
+  })
+
+  test('makes room for a question and comes back after it', async () => {
+    const backend = edited()
+    const { getByRole } = await open(backend)
+    replace(backend, question('a'))
+    await settle()
+    expect(getByRole('alertdialog', { name: /^May / })).toBeTruthy()
+    replace(backend)
+    await settle()
+    getByRole('button', { name: 'Take the change' }).click()
+    await settle()
+    expect(answers(backend)).toEqual([]) // it had just come back
+    await look()
+    getByRole('button', { name: 'Take the change' }).click()
+    await settle()
+    expect(answers(backend)).toEqual([['5f1d', true]])
+  })
+
+  test('says why an answer did not count, and stays', async () => {
+    const backend = edited()
+    backend.saved = { ok: false, message: 'This had just changed.' }
+    const { getByRole } = await open(backend)
+    getByRole('button', { name: 'Take the change' }).click()
+    await settle()
+    expect(getByRole('alert').textContent).toBe('This had just changed.')
+  })
+
+  test('is not over the settings, which show it themselves', async () => {
+    const backend = edited()
+    backend.fixture.screen = { ...backend.fixture.screen, settings: true }
+    const { queryByRole } = await open(backend)
+    expect(queryByRole('alertdialog')).toBeNull()
+    expect(calls(backend, 'ready')).toEqual([])
+  })
+})

@@ -51,6 +51,7 @@ export function fake(given: Fixture): Fake {
     ready: note(() => undefined, 'ready'),
     decide: note(() => self.answered, 'decide'),
     dismiss: note(() => undefined, 'dismiss'),
+    leaveEdit: note(() => undefined, 'leaveEdit'),
 
     agents: () => Promise.resolve(fixture.agents),
     policy: (id) => {

@@ -16,6 +16,8 @@ export interface Backend {
   decide(id: string, seen: string, decision: Decision, note: string): Promise<Answered>
   /** Takes a question away that nobody waits for. */
   dismiss(id: string): Promise<void>
+  /** Takes an edit of the policy file off the panel, for the settings to show. */
+  leaveEdit(): Promise<void>
 
   agents(): Promise<AgentRow[]>
   policy(agentId: string): Promise<Policy>

@@ -10,6 +10,7 @@ export const wails: Backend = {
   ready: approvals.Ready,
   decide: approvals.Decide,
   dismiss: approvals.Dismiss,
+  leaveEdit: approvals.LeaveEdit,
 
   agents: settings.Agents,
   policy: settings.Policy,

@@ -304,6 +304,20 @@ const warnings: Record<string, (p: Preview) => string> = {
   nothing: () => '',
 }
 
+/** An edit of the policy file by somebody else. */
+export const outside = {
+  who: 'Countersign',
+  title: 'Something changed the policy file',
+  below: 'Stricter parts hold already. These parts are looser and wait for you.',
+  changes: 'What the change would permit',
+  keepMeans: '“Keep as it was” puts back what you accepted last, also where that was looser.',
+  keep: 'Keep as it was',
+  later: 'Later',
+  take: 'Take the change',
+  escape: panel.escape,
+  notTaken: 'The answer was not taken: try again.',
+}
+
 export const settings = {
   name: 'Settings',
   computer: 'This computer',
@@ -414,10 +428,10 @@ export const settings = {
   matches,
   warning: (p: Preview) => warnings[p.warning ?? '']?.(p) ?? '',
 
-  held: 'Something changed the policy file',
-  heldBelow: 'Stricter parts hold already. These parts are looser and wait for you. “Keep as it was” puts back what you accepted last, also where that was looser.',
-  keep: 'Keep as it was',
-  take: 'Take the change',
+  held: outside.title,
+  heldBelow: `${outside.below} ${outside.keepMeans}`,
+  keep: outside.keep,
+  take: outside.take,
   broken: 'Everything is denied: the policy file cannot be used.',
   history: 'Nothing runs: the history cannot be written.',
 

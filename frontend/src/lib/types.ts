@@ -4,6 +4,7 @@ import type { main, shown } from '../../wailsjs/go/models'
 
 export type Screen = shown.Screen
 export type Question = shown.Question
+export type Edit = shown.Edit
 export type Agent = shown.Agent
 export type Command = shown.Command
 export type Piece = shown.Piece
