@@ -25,8 +25,8 @@ func (f *flight) describe() {
 	}
 	f.row.Cwd = f.plan.Cwd.Path
 	f.row.EnvNames = slices.Sorted(maps.Keys(f.req.Env))
-	f.row.Verdict, f.row.Reason = f.judgement.Verdict, f.judgement.Reason
-	f.row.Sentence = display.Redact(f.judgement.Sentence)
+	f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence = f.judgement.Verdict, f.judgement.Reason, display.Redact(f.judgement.Sentence)
+	f.row.Verdict, f.row.Reason, f.row.Sentence = f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence
 	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
 	for i, s := range f.judgement.Segments {
 		if f.row.Entry == "" {

@@ -1,8 +1,9 @@
 package history
 
 import (
+	"context"
 	"database/sql"
-	_ "embed" // schema.sql
+	_ "embed" // the schemas
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,12 +21,34 @@ import (
 // program's database is taken for one.
 const application = 0x63736869
 
-//go:embed schema.sql
-var schema string
+//go:embed schema1.sql
+var schema1 string
+
+//go:embed schema2.sql
+var schema2 string
 
 // migrations lead from one version of the file to the next. The version is
 // how many of them were applied.
-func migrations() []string { return []string{schema} }
+func migrations() []migration {
+	return []migration{{schema: schema1}, {schema2, chainAll}}
+}
+
+// migration is a change of the schema, and of the rows that are there.
+type migration struct {
+	schema string
+	rows   func(*sql.Tx) error // nil for none
+}
+
+// querier, rowsQuerier and executor are what a connection and a transaction have in common.
+type querier interface {
+	QueryRow(query string, args ...any) *sql.Row
+}
+type rowsQuerier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+type executor interface {
+	Exec(query string, args ...any) (sql.Result, error)
+}
 
 var (
 	errForeign = errors.New("it is not a history of ours")
@@ -40,8 +63,10 @@ type file struct {
 	writer *sql.DB // one connection
 	reader *sql.DB // at most two, and none while nobody reads
 	upsert *sql.Stmt
+	index  *sql.Stmt
 	seen   os.FileInfo // which file it is
 	last   int64       // highest n
+	head   end         // of the chain
 	rows   int64       // how many there are, -1 when that must be counted
 }
 
@@ -94,6 +119,12 @@ func (f *file) begin() error {
 	if err != nil {
 		return err
 	}
+	if f.index, err = f.writer.Prepare(index); err != nil {
+		return err
+	}
+	if _, f.head, err = readEnds(f.writer); err != nil {
+		return err
+	}
 	return f.writer.QueryRow("SELECT coalesce(max(n), 0) FROM runs").Scan(&f.last)
 }
 
@@ -126,7 +157,14 @@ func (f *file) migrate(version int) error {
 	}
 	defer tx.Rollback()
 	for _, step := range steps[version:] {
-		if _, err := tx.Exec(step); err != nil {
+		_, err := tx.Exec(step.schema)
+		if err == nil && step.rows != nil {
+			err = step.rows(tx)
+		}
+		if code(err) == sqlite3.SQLITE_ERROR {
+			err = fmt.Errorf("%w: %w", errForeign, err) // another table, or none
+		}
+		if err != nil {
 			return fmt.Errorf("cannot bring it to version %d: %w", len(steps), err)
 		}
 	}

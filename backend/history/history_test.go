@@ -85,6 +85,7 @@ func full() Row {
 		AgentID: "main", SessionKey: "s", PeerPID: 41, PeerExe: "/usr/bin/node", Who: approval.Theirs,
 		Command: "printf 'a\x00b' \"\xff\" | ls; DROP TABLE runs --'", Argv: []string{"printf", "", "a b", "?1"},
 		Cwd: "/tmp/ä", EnvNames: []string{"A", "B"}, Program: "/usr/bin/printf",
+		Judged: approval.VerdictAsk, JudgedReason: approval.ReasonWritesFile, JudgedSentence: "It writes.",
 		Verdict: approval.VerdictAsk, Reason: approval.ReasonAllowlistMiss, Sentence: "No entry.",
 		Security: approval.SecurityList, Ask: approval.AskOnMiss, Entry: "e1",
 		Decision: approval.AllowOnce, AnsweredBy: "panel", Note: "once",

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 const (
@@ -23,6 +25,34 @@ type Query struct {
 	// requests alone.
 	Parent *string
 	State  State
+	// ID selects one row.
+	ID string
+	// What follows finds requests that are over. Text is looked for as words, the
+	// last of which may be a beginning. Verdict and Reason are what policy said or
+	// what came of it.
+	Text     string
+	Verdict  approval.Verdict
+	Reason   approval.Reason
+	Decision approval.Decision
+	// Since and Until bound when it was asked, in unix milliseconds; 0 does not
+	// count. Until is not included.
+	Since, Until int64
+}
+
+// tags are those that the rows must have; with none, and no text, the index is
+// not asked.
+func (q Query) tags() (tags []string) {
+	for _, t := range []struct{ kind, value string }{
+		{"verdict", string(q.Verdict)}, {"reason", string(q.Reason)}, {"decision", string(q.Decision)},
+	} {
+		if t.value != "" {
+			tags = append(tags, tag(t.kind, t.value))
+		}
+	}
+	if q.AgentID != "" && (len(tags) > 0 || q.Text != "") {
+		tags = append(tags, tag("agent", q.AgentID))
+	}
+	return tags
 }
 
 // List returns rows, newest first, those that are still queued included.
@@ -32,6 +62,21 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 	only := func(condition string, arg any) {
 		where = append(where, condition)
 		args = append(args, arg)
+	}
+	if q.ID != "" {
+		only("id = ?", q.ID)
+	}
+	if find := match(q.Text, q.tags()); find != "" {
+		// The index gives its rows in their order, so that the first page is enough.
+		only("n IN (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC)", find)
+	} else if q.Text != "" {
+		return nil, nil // nothing in it can be found
+	}
+	if q.Since > 0 {
+		only("queued >= ?", q.Since)
+	}
+	if q.Until > 0 {
+		only("queued < ?", q.Until)
 	}
 	if q.Before > 0 {
 		only("n < ?", q.Before)
@@ -62,7 +107,8 @@ func (d *DB) Unfinished(ctx context.Context) ([]Row, error) {
 	return d.read(ctx, "WHERE state IN ('waiting', 'running') ORDER BY n")
 }
 
-func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) {
+// synced returns the file with all rows in it that were put before.
+func (d *DB) synced(ctx context.Context) (*file, error) {
 	if err := d.Sync(ctx); err != nil {
 		return nil, err
 	}
@@ -75,6 +121,14 @@ func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) 
 	case f == nil:
 		return nil, ErrClosed
 	}
+	return f, nil
+}
+
+func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) {
+	f, err := d.synced(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list, err := f.read(ctx, rest, args)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the history: %w", err)
@@ -83,7 +137,11 @@ func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) 
 }
 
 func (f *file) read(ctx context.Context, rest string, args []any) ([]Row, error) {
-	found, err := f.reader.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM runs "+rest, args...)
+	return readRows(ctx, f.reader, rest, args)
+}
+
+func readRows(ctx context.Context, from rowsQuerier, rest string, args []any) ([]Row, error) {
+	found, err := from.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM runs "+rest, args...)
 	if err != nil {
 		return nil, err
 	}

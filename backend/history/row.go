@@ -67,6 +67,12 @@ type Row struct {
 	// Program is the real path of the program.
 	Program string `json:"program,omitempty"`
 
+	// Judged, JudgedReason and JudgedSentence are what policy said; Verdict,
+	// Reason and Sentence what came of it, such as a person's denial.
+	Judged         approval.Verdict `json:"judged,omitempty"`
+	JudgedReason   approval.Reason  `json:"judgedReason,omitempty"`
+	JudgedSentence string           `json:"judgedSentence,omitempty"`
+
 	Verdict  approval.Verdict  `json:"verdict,omitempty"`
 	Reason   approval.Reason   `json:"reason,omitempty"`
 	Sentence string            `json:"sentence,omitempty"`
@@ -123,6 +129,7 @@ func (r *Row) columns() []column {
 		{"answered", millis{&r.Answered}}, {"started", millis{&r.Started}}, {"ended", millis{&r.Ended}},
 		{"exit_code", &r.ExitCode}, {"signal", &r.Signal}, {"timed_out", &r.TimedOut},
 		{"output_size", &r.OutputSize}, {"output_hash", &r.OutputHash}, {"error", &r.Error},
+		{"judged", &r.Judged}, {"judged_reason", &r.JudgedReason}, {"judged_sentence", &r.JudgedSentence},
 	}
 }
 
@@ -151,6 +158,7 @@ func (r *Row) checkWords() error {
 		word  encoding.TextUnmarshaler
 	}{
 		{string(r.Who), new(approval.Who)},
+		{string(r.Judged), new(approval.Verdict)},
 		{string(r.Verdict), new(approval.Verdict)},
 		{string(r.Security), new(approval.Security)},
 		{string(r.Ask), new(approval.Ask)},
@@ -171,7 +179,7 @@ func (r *Row) size() int {
 	n := 1024 // the struct, and its place in the queue
 	for _, s := range []string{
 		r.ID, r.Parent, r.AgentID, r.SessionKey, r.PeerExe, r.Command, r.Cwd, r.Program, string(r.Reason),
-		r.Sentence, r.Entry, r.AnsweredBy, r.Note, r.Signal, r.OutputHash, r.Error,
+		string(r.JudgedReason), r.JudgedSentence, r.Sentence, r.Entry, r.AnsweredBy, r.Note, r.Signal, r.OutputHash, r.Error,
 	} {
 		n += len(s)
 	}

@@ -3,20 +3,30 @@ package history
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 )
 
 func TestSchemaAndRowHaveTheSameColumns(t *testing.T) {
-	var inSchema []string
-	for line := range strings.Lines(schema) {
-		if words := strings.Fields(line); strings.HasPrefix(line, "\t") {
-			inSchema = append(inSchema, words[0])
-		}
+	d := open(t, Options{Path: path(t)})
+	if err := d.Sync(within(t)); err != nil {
+		t.Fatal(err)
 	}
-	want := slices.Concat([]string{"n", "queued"}, columnNames())
+	found, err := d.file.reader.Query("SELECT name FROM pragma_table_info('runs')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var inSchema []string
+	for found.Next() {
+		var name string
+		if err := found.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		inSchema = append(inSchema, name)
+	}
+	want := slices.Concat([]string{"n", "queued"}, columnNames(), []string{"link", "chain"})
 	if !slices.Equal(inSchema, want) {
-		t.Errorf("schema.sql has\n%s\nRow.columns has\n%s", inSchema, want)
+		t.Errorf("the schema has\n%s\nRow.columns has\n%s", inSchema, want)
 	}
 }
 

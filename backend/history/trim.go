@@ -2,11 +2,10 @@ package history
 
 import (
 	"database/sql"
-	"errors"
 	"math"
 )
 
-// trimStep is how many requests one step deletes at most, so that rows never
+// trimStep is how many rows one step deletes at most, so that rows never
 // wait long behind it.
 const trimStep = 200
 
@@ -14,15 +13,13 @@ const trimStep = 200
 // there can be.
 const unlimited = math.MaxInt64
 
-// oldest finds the oldest finished request that was queued before a time. The
-// row of a program goes with its request, and by itself only when that is not
-// there. What is not over stays: after a crash it says what to end.
-const oldest = `SELECT id FROM runs r WHERE queued < ? AND state NOT IN ('waiting', 'running')
-	AND (parent = '' OR NOT EXISTS (SELECT 1 FROM runs p WHERE p.id = r.parent))
-	ORDER BY queued, n LIMIT 1`
+// first are the first links of the chain. What is not over is none of them and
+// stays: after a crash it says what to end.
+const first = "SELECT link, chain, n, parent, queued FROM runs WHERE link IS NOT NULL ORDER BY link LIMIT ?"
 
-// trim deletes one step of what is beyond the bounds, oldest requests first,
-// and reports whether it deleted anything.
+// trim deletes one step of what is beyond the bounds, the first links of the
+// chain, so that the rest is still a chain. It reports whether it deleted
+// anything.
 func (f *file) trim(opt Options) (bool, error) {
 	if f.rows < 0 {
 		if err := f.writer.QueryRow("SELECT count(*) FROM runs").Scan(&f.rows); err != nil {
@@ -49,40 +46,59 @@ func (f *file) bytes() (n int64, err error) {
 	return n, err
 }
 
-// drop deletes requests that were queued before a time, each with its
-// programs, until that many rows or one step of requests are gone.
+// drop deletes the first links of the chain that were queued before a time,
+// until that many or one step of them are gone.
 func (f *file) drop(before, rows int64) (bool, error) {
 	tx, err := f.writer.Begin()
 	if err != nil {
 		return false, err
 	}
 	defer tx.Rollback()
-	var dropped int64
-	for i := 0; i < trimStep && dropped < rows; i++ {
-		var id string
-		err := tx.QueryRow(oldest, before).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
-		result, err := tx.Exec("DELETE FROM runs WHERE id = ?1 OR parent = ?1", id)
-		if err != nil {
-			return false, err
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return false, err
-		}
-		dropped += n
+	removed, requests, dropped, err := beginning(tx, before, min(rows, trimStep))
+	if err != nil || dropped == 0 {
+		return false, err
 	}
-	if dropped == 0 {
-		return false, nil
+	if _, err := tx.Exec("DELETE FROM runs WHERE link <= ?", removed.link); err != nil {
+		return false, err
+	}
+	for _, n := range requests {
+		if _, err := tx.Exec("DELETE FROM words WHERE rowid = ?", n); err != nil {
+			return false, err
+		}
+	}
+	if err := writeEnd(tx, "removed", removed); err != nil {
+		return false, err
 	}
 	if err := tx.Commit(); err != nil {
 		return false, err
 	}
 	f.rows -= dropped
 	return true, nil
+}
+
+// beginning finds the first links that were queued before a time: the last of
+// them, which of them are requests, and how many they are.
+func beginning(tx *sql.Tx, before, rows int64) (last end, requests []int64, count int64, err error) {
+	found, err := tx.Query(first, rows)
+	if err != nil {
+		return end{}, nil, 0, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var link, n, queued int64
+		var hash []byte
+		var parent string
+		if err := found.Scan(&link, &hash, &n, &parent, &queued); err != nil {
+			return end{}, nil, 0, err
+		}
+		if queued >= before {
+			break
+		}
+		last.link = link
+		copy(last.hash[:], hash)
+		if count++; parent == "" {
+			requests = append(requests, n)
+		}
+	}
+	return last, requests, count, found.Err()
 }

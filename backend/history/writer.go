@@ -1,6 +1,8 @@
 package history
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -179,51 +181,82 @@ func (f *file) put(entries []entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	last, rows := f.last, f.rows
+	last, rows, head := f.last, f.rows, f.head
 	f.rows = -1 // until it is committed
 	tx, err := f.writer.Begin()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	upsert := tx.Stmt(f.upsert)
+	upsert, index := tx.Stmt(f.upsert), tx.Stmt(f.index)
 	for i := range entries {
-		args := []any{entries[i].queued}
-		for _, c := range entries[i].row.columns() {
-			args = append(args, c.value)
-		}
-		result, err := upsert.Exec(args...)
+		n, err := putOne(upsert, index, &entries[i], &head)
 		if err != nil {
 			return err
 		}
-		// An update leaves the id of the last insert as it was.
-		if n, err := result.LastInsertId(); err != nil {
-			return err
-		} else if n > last {
+		if n > last {
 			last = n
 			if rows >= 0 {
 				rows++
 			}
 		}
 	}
+	if head != f.head {
+		if err := writeEnd(tx, "last", head); err != nil {
+			return err
+		}
+	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	f.last, f.rows = last, rows
+	f.last, f.rows, f.head = last, rows, head
 	return nil
 }
 
+// putOne writes one row, and a row that is over as the next link of the chain.
+// It returns its n, or 0 for a row that was over before: that one stays as it is.
+func putOne(upsert, index *sql.Stmt, e *entry, head *end) (n int64, err error) {
+	row := &e.row
+	var link, chain any
+	next := *head
+	if row.State.over() {
+		if next, err = head.next(row); err != nil {
+			return 0, err
+		}
+		link, chain = next.link, next.hash[:]
+	}
+	args := []any{e.queued, link, chain}
+	for _, c := range row.columns() {
+		args = append(args, c.value)
+	}
+	err = upsert.QueryRow(args...).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if *head = next; link != nil && row.Parent == "" {
+		_, err = index.Exec(n, wordsOf(row), tagsOf(row))
+	}
+	return n, err
+}
+
+const index = "INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)"
+
 // upsert is the statement that inserts a row or replaces all of it but its
-// place and age.
+// place and age. A row that is in the chain is not replaced, and then no n comes
+// back.
 func upsert() string {
 	names := columnNames()
 	sets := make([]string, len(names))
 	for i, name := range names {
 		sets[i] = name + " = excluded." + name
 	}
-	return "INSERT INTO runs (queued, " + strings.Join(names, ", ") + ")" +
-		" VALUES (?" + strings.Repeat(", ?", len(names)) + ")" +
-		" ON CONFLICT (id) DO UPDATE SET " + strings.Join(sets, ", ")
+	return "INSERT INTO runs (queued, link, chain, " + strings.Join(names, ", ") + ")" +
+		" VALUES (?, ?, ?" + strings.Repeat(", ?", len(names)) + ")" +
+		" ON CONFLICT (id) DO UPDATE SET link = excluded.link, chain = excluded.chain, " + strings.Join(sets, ", ") +
+		" WHERE runs.link IS NULL RETURNING n"
 }
 
 func columnNames() []string {

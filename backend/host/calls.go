@@ -30,6 +30,7 @@ var methods = map[string]method{
 	"entries.remove": entriesRemove,
 	"explain":        explain,
 	"history.list":   historyList,
+	"history.verify": historyVerify,
 	"pending.answer": pendingAnswer,
 	"pending.list":   pendingList,
 	"pending.watch":  pendingWatch,
@@ -324,15 +325,40 @@ type Explanation struct {
 
 func historyList(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
-		Limit   int    `json:"limit"`
-		Before  int64  `json:"before"`
-		AgentID string `json:"agentId"`
-		Parent  string `json:"parent"`
+		Limit    int               `json:"limit"`
+		Before   int64             `json:"before"`
+		AgentID  string            `json:"agentId"`
+		Parent   string            `json:"parent"`
+		All      bool              `json:"all"` // requests and programs
+		ID       string            `json:"id"`
+		Text     string            `json:"text"`
+		Verdict  approval.Verdict  `json:"verdict"`
+		Reason   approval.Reason   `json:"reason"`
+		Decision approval.Decision `json:"decision"`
+		Since    int64             `json:"since"` // unix milliseconds
+		Until    int64             `json:"until"` // unix milliseconds
 	}](c)
 	if err != nil {
 		return nil, err
 	}
-	return h.history.List(ctx, history.Query{Limit: params.Limit, Before: params.Before, AgentID: params.AgentID, Parent: &params.Parent})
+	q := history.Query{
+		Limit: params.Limit, Before: params.Before, AgentID: params.AgentID, Parent: &params.Parent, ID: params.ID, Text: params.Text,
+		Verdict: params.Verdict, Reason: params.Reason, Decision: params.Decision, Since: params.Since, Until: params.Until,
+	}
+	if params.All || params.ID != "" {
+		q.Parent = nil
+	}
+	return h.history.List(ctx, q)
+}
+
+func historyVerify(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Head string `json:"head"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	return h.history.Verify(ctx, params.Head)
 }
 
 // Run is one row of `running.list`.

@@ -1,0 +1,136 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// verified walks the chain and fails where it cannot.
+func verified(t testing.TB, d *DB, head string) Report {
+	t.Helper()
+	r, err := d.Verify(within(t), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestChainHolds puts rows in random orders, again and again, trims and opens
+// anew: the chain always holds, and what is over stays as it was.
+func TestChainHolds(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			opt := Options{Path: path(t), MaxRows: 40}
+			d := open(t, opt)
+			over := map[string]string{}
+			heads := []string{}
+			for i := range 300 {
+				row := full()
+				row.ID, row.Parent = fmt.Sprint(i-random.IntN(15)), []string{"", "x"}[random.IntN(2)]
+				row.State, row.Command = states[random.IntN(len(states))], fmt.Sprint(i)
+				put(t, d, row, done(fmt.Sprint(i-16))) // nothing stays open for long
+				if random.IntN(4) > 0 {
+					continue // some rows meet in one write
+				}
+				r := verified(t, d, "")
+				if r.Broken != nil {
+					t.Fatalf("after %d: %+v %+v", i, r, r.Broken)
+				}
+				heads = append(heads, r.Head)
+				for _, row := range list(t, d, Query{Limit: maxLimit}) {
+					if was, known := over[row.ID]; known && row.Command != was {
+						t.Fatalf("%s was over with %s and is %s now", row.ID, was, row.Command)
+					}
+					if row.State.over() {
+						over[row.ID] = row.Command
+					}
+				}
+				if random.IntN(10) == 0 {
+					if err := d.Close(); err != nil {
+						t.Fatal(err)
+					}
+					d = open(t, opt)
+				}
+			}
+			last := verified(t, d, heads[len(heads)-1])
+			if last.Removed == 0 {
+				t.Error("nothing was trimmed")
+			}
+			if !last.Held || verified(t, d, strings.Repeat("ab", 32)).Held {
+				t.Error("a head that was there is not found, or one that never was")
+			}
+		})
+	}
+}
+
+// TestChainNames changes the file by hand and wants the first broken row named.
+func TestChainNames(t *testing.T) {
+	for _, c := range []struct{ name, stmt, id, why string }{
+		{"nothing", "SELECT 1", "", ""},
+		{"a word", "UPDATE runs SET command = 'ls -l' WHERE id = 'c'", "c", "changed"},
+		{"a denial into a yes", "UPDATE runs SET state = 'done' WHERE id = 'd'", "d", "changed"},
+		{"an empty value", "UPDATE runs SET note = 'x' WHERE id = 'b'", "b", "changed"},
+		{"a value moved to another column", "UPDATE runs SET note = cwd, cwd = '' WHERE id = 'c'", "c", "changed"},
+		{"a hash", "UPDATE runs SET chain = zeroblob(32) WHERE id = 'c'", "c", "changed"},
+		{"a row removed", "DELETE FROM runs WHERE id = 'c'", "d", "missing"},
+		{"the first one removed", "DELETE FROM runs WHERE id = 'a'", "b", "missing"},
+		{"the last one removed", "DELETE FROM runs WHERE id = 'e'", "", "missing at the end"},
+		{"all removed", "DELETE FROM runs WHERE link > 0", "", "missing at the end"},
+		{"taken out of the chain", "UPDATE runs SET link = NULL, chain = NULL WHERE id = 'e'; UPDATE ends SET link = 4, chain = (SELECT chain FROM runs WHERE id = 'd') WHERE which = 'last'", "e", "not in the chain"},
+		{"two in each other's place", "UPDATE runs SET link = 99 WHERE id = 'b'; UPDATE runs SET link = 2 WHERE id = 'c'; UPDATE runs SET link = 3 WHERE id = 'b'", "c", "changed"},
+		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain FROM runs WHERE id = 'e'", "z", "changed"},
+		{"the end moved", "UPDATE ends SET chain = zeroblob(32) WHERE which = 'last'", "", "missing at the end"},
+		{"the beginning moved", "UPDATE ends SET chain = randomblob(32) WHERE which = 'removed'", "a", "changed"},
+		{"an open row", "UPDATE runs SET command = 'x' WHERE id = 'open'", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at := path(t)
+			d := open(t, Options{Path: at})
+			put(t, d, done("a"), Row{ID: "open", State: Running}, done("b"), Row{ID: "c", Parent: "open", State: Done, Command: "ls", Cwd: "/x"},
+				Row{ID: "d", State: Denied, Verdict: approval.VerdictDeny}, done("e"))
+			before := verified(t, d, "")
+			if before.Broken != nil || before.Links != 5 || before.Open != 1 {
+				t.Fatalf("%+v", before)
+			}
+			if _, err := d.file.writer.Exec(c.stmt); err != nil {
+				t.Fatal(err)
+			}
+			r := verified(t, d, before.Head)
+			switch {
+			case c.why == "" && (r.Broken != nil || !r.Held):
+				t.Errorf("broken: %+v %+v", r, r.Broken)
+			case c.why != "" && (r.Broken == nil || r.Broken.ID != c.id || !strings.Contains(r.Broken.Why, c.why)):
+				t.Errorf("broken: %+v, want %s, %s", r.Broken, c.id, c.why)
+			}
+		})
+	}
+}
+
+// TestChainOfAnOldFile opens a file of the first version.
+func TestChainOfAnOldFile(t *testing.T) {
+	at := path(t)
+	values := func(id, state string) string {
+		return fmt.Sprintf("(7, '%s', '', 0, '%s', 'main', '', 0, '', '', 'git push', '/', '', '', '', '', '', '', '', '', '', '', 0, 0, '', 0, 0, '', '')", id, state)
+	}
+	other(t, at, schema1+fmt.Sprintf(`; PRAGMA application_id = %d; PRAGMA user_version = 1;
+		INSERT INTO runs (queued, id, parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, cwd, program, verdict, reason, sentence,
+		security, ask, entry, decision, answered_by, note, pgid, pstarted, signal, timed_out, output_size, output_hash, error) VALUES %s, %s, %s`,
+		application, values("a", "done"), values("b", "running"), values("c", "denied")))
+	var c clock // the rows are of its time
+	d := open(t, Options{Path: at, Now: c.now})
+	if r := verified(t, d, ""); r.Broken != nil || r.Links != 2 || r.Open != 1 {
+		t.Errorf("%+v %+v", r, r.Broken)
+	}
+	if got := ids(list(t, d, Query{Text: "push"})); got != "c a" {
+		t.Errorf("found %q", got)
+	}
+	put(t, d, done("b"))
+	if r := verified(t, d, ""); r.Broken != nil || r.Links != 3 {
+		t.Errorf("%+v %+v", r, r.Broken)
+	}
+}
