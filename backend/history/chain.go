@@ -70,7 +70,7 @@ func writeEnd(x executor, which string, e end) error {
 func chainAll(tx *sql.Tx) error {
 	var head end
 	for after, more := int64(0), true; more; {
-		rows, err := readRows(context.Background(), tx, "WHERE n > ? AND state NOT IN ('waiting', 'running') ORDER BY n LIMIT 1000", []any{after})
+		rows, err := readRows(context.Background(), tx, "runs WHERE n > ? AND state NOT IN ('waiting', 'running') ORDER BY n LIMIT 1000", []any{after})
 		if err != nil {
 			return err
 		}

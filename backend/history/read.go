@@ -63,14 +63,17 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 		where = append(where, condition)
 		args = append(args, arg)
 	}
-	if q.ID != "" {
-		only("id = ?", q.ID)
-	}
+	from, n := "runs", "n"
 	if find := match(q.Text, q.tags()); find != "" {
-		// The index gives its rows in their order, so that the first page is enough.
-		only("n IN (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC)", find)
+		// The index goes first and gives its rows in their order, so that a page
+		// ends the search.
+		from, n = "words CROSS JOIN runs ON n = words.rowid", "words.rowid"
+		only("words MATCH ?", find)
 	} else if q.Text != "" {
 		return nil, nil // nothing in it can be found
+	}
+	if q.ID != "" {
+		only("id = ?", q.ID)
 	}
 	if q.Since > 0 {
 		only("queued >= ?", q.Since)
@@ -79,7 +82,7 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 		only("queued < ?", q.Until)
 	}
 	if q.Before > 0 {
-		only("n < ?", q.Before)
+		only(n+" < ?", q.Before)
 	}
 	if q.AgentID != "" {
 		only("agent_id = ?", q.AgentID)
@@ -90,21 +93,20 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 	if q.State != "" {
 		only("state = ?", q.State)
 	}
-	rest := ""
 	if len(where) > 0 {
-		rest = "WHERE " + strings.Join(where, " AND ")
+		from += " WHERE " + strings.Join(where, " AND ")
 	}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	return d.read(ctx, rest+" ORDER BY n DESC LIMIT ?", append(args, min(limit, maxLimit))...)
+	return d.read(ctx, from+" ORDER BY "+n+" DESC LIMIT ?", append(args, min(limit, maxLimit))...)
 }
 
 // Unfinished returns all rows that wait or run, oldest first. Before the
 // first Put these are what a crash left behind.
 func (d *DB) Unfinished(ctx context.Context) ([]Row, error) {
-	return d.read(ctx, "WHERE state IN ('waiting', 'running') ORDER BY n")
+	return d.read(ctx, "runs WHERE state IN ('waiting', 'running') ORDER BY n")
 }
 
 // synced returns the file with all rows in it that were put before.
@@ -141,7 +143,7 @@ func (f *file) read(ctx context.Context, rest string, args []any) ([]Row, error)
 }
 
 func readRows(ctx context.Context, from rowsQuerier, rest string, args []any) ([]Row, error) {
-	found, err := from.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM runs "+rest, args...)
+	found, err := from.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM "+rest, args...)
 	if err != nil {
 		return nil, err
 	}
