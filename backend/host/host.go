@@ -81,6 +81,7 @@ type Host struct {
 	lock    *ipc.Lock
 	server  *ipc.Server
 	started time.Time
+	untidy  bool // rows of an earlier host are still open
 	askers  askers
 
 	machine     atomic.Pointer[gate.Machine]
@@ -102,6 +103,9 @@ func Start(opt Options) (*Host, error) {
 	}
 	h.work.Go(func() { h.readMachine(ctx) })
 	h.work.Go(func() { h.follow(ctx) })
+	if h.untidy {
+		h.work.Go(func() { h.tidyLater(ctx) })
+	}
 	h.work.Go(func() {
 		if err := h.server.Serve(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("the local socket stopped", "error", err)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -15,12 +16,15 @@ const recoverLimit = 30 * time.Second
 
 // tidy ends what a host that died left running, and closes its rows:
 // questions that waited were denied by its death, commands ended with it.
+// While the history cannot be read the host judges and runs nothing; what was
+// left is ended by its mark alone then, and its rows are closed later.
 func (h *Host) tidy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoverLimit)
 	defer cancel()
 	rows, err := h.history.Unfinished(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot read what an earlier host left: %w", err)
+		h.log.Error("cannot read what an earlier host left, and nothing runs until that can be", "error", err)
+		h.untidy = true
 	}
 	var groups []runner.Process
 	for _, row := range rows {
@@ -35,6 +39,33 @@ func (h *Host) tidy() error {
 	for _, name := range ended {
 		h.log.Warn("ended a command that an earlier host left running", "program", name)
 	}
+	return h.closeRows(rows)
+}
+
+// tidyLater closes the rows of an earlier host once the history can be read.
+func (h *Host) tidyLater(ctx context.Context) {
+	for {
+		rows, err := h.history.Unfinished(ctx)
+		if err == nil {
+			rows = slices.DeleteFunc(rows, func(r history.Row) bool { return !r.Arrived.Before(h.started) }) // those are ours
+			err = h.closeRows(rows)
+		}
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(tidyAgain):
+		}
+	}
+}
+
+// tidyAgain is how long a host waits between looks at a history that cannot be
+// read.
+const tidyAgain = 2 * time.Second
+
+func (h *Host) closeRows(rows []history.Row) error {
 	for _, row := range rows {
 		row.Ended = time.Now()
 		if row.State == history.Waiting {
