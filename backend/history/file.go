@@ -77,7 +77,7 @@ func openFile(path string) (_ *file, err error) {
 		return nil, err
 	}
 	f := &file{seen: seen, rows: -1}
-	if f.writer, err = connect(path, "_txlock=immediate"); err != nil {
+	if f.writer, err = connect(path, "_txlock=immediate&_pragma=temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
 	if f.reader, err = connect(path, "_pragma=query_only(1)"); err != nil {
@@ -179,7 +179,9 @@ func (f *file) migrate(version int) error {
 //
 // synchronous is FULL because with NORMAL a commit in a write-ahead log can
 // be lost with the power, and fullfsync because fsync alone does not reach
-// the disk on macOS. The caches are small because an idle host should be.
+// the disk on macOS. The caches are small because an idle host should be. The
+// writer's temporary store is what undoes a statement that fails: a row, or the
+// pages that it changes.
 func connect(path, more string) (*sql.DB, error) {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds every wait of a test; none of them measures time.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func within(t testing.TB) context.Context {
 	t.Helper()

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -188,17 +190,29 @@ func (f *file) put(entries []entry) error {
 		return err
 	}
 	defer tx.Rollback()
-	upsert, index := tx.Stmt(f.upsert), tx.Stmt(f.index)
+	upsert := tx.Stmt(f.upsert)
+	found := map[int64]*Row{} // by n, the requests to be found from now on
 	for i := range entries {
-		n, err := putOne(upsert, index, &entries[i], &head)
+		n, err := putOne(upsert, &entries[i], &head)
 		if err != nil {
 			return err
+		}
+		if row := &entries[i].row; n != 0 && row.State.over() && row.Parent == "" {
+			found[n] = row
 		}
 		if n > last {
 			last = n
 			if rows >= 0 {
 				rows++
 			}
+		}
+	}
+	// After all rows: each statement on another table would have the index write
+	// out what it gathers.
+	index := tx.Stmt(f.index)
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		if _, err := index.Exec(n, wordsOf(found[n]), tagsOf(found[n])); err != nil {
+			return err
 		}
 	}
 	if head != f.head {
@@ -215,7 +229,7 @@ func (f *file) put(entries []entry) error {
 
 // putOne writes one row, and a row that is over as the next link of the chain.
 // It returns its n, or 0 for a row that was over before: that one stays as it is.
-func putOne(upsert, index *sql.Stmt, e *entry, head *end) (n int64, err error) {
+func putOne(upsert *sql.Stmt, e *entry, head *end) (n int64, err error) {
 	row := &e.row
 	var link, chain any
 	next := *head
@@ -236,10 +250,8 @@ func putOne(upsert, index *sql.Stmt, e *entry, head *end) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if *head = next; link != nil && row.Parent == "" {
-		_, err = index.Exec(n, wordsOf(row), tagsOf(row))
-	}
-	return n, err
+	*head = next
+	return n, nil
 }
 
 const index = "INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)"
