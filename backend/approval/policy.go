@@ -120,6 +120,9 @@ type Judgement struct {
 	Choices []Decision `json:"choices,omitempty"`
 	// Writes are the entries that allow-always would write.
 	Writes []Entry `json:"writes,omitempty"`
+	// Offers are narrower and wider ways to remember a yes, from the narrowest
+	// on; none where Writes only accepts what changed under other entries.
+	Offers []Offer `json:"offers,omitempty"`
 }
 
 // SegmentJudgement is the verdict on one segment.

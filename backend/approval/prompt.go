@@ -68,6 +68,8 @@ type Answer struct {
 	Finding
 	// Note is what the person wants the agent to know.
 	Note string
+	// Choice says what allow-always writes, and for how long.
+	Choice Choice
 }
 
 // Result is what is reported about a request when it is over.

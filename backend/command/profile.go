@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 
@@ -106,4 +107,22 @@ func readProfiles(files fs.FS, pattern string) (*library, error) {
 		}
 	}
 	return l, nil
+}
+
+// CommandWords returns how many of the words behind the first one name a
+// command of the program: one in "git rebase main", two in "git stash show -p".
+// It is zero where options stand before them.
+func CommandWords(argv []string) (n int) {
+	if len(argv) == 0 {
+		return 0
+	}
+	p := profiles().programs[path.Base(argv[0])]
+	for _, arg := range argv[1:] {
+		if p == nil || p.subs == nil || strings.HasPrefix(arg, "-") || p.subs[arg] == nil {
+			break
+		}
+		p = p.subs[arg]
+		n++
+	}
+	return n
 }

@@ -53,6 +53,9 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 		return f, deny(approval.ReasonCompanion, "the host is not ready: "+err.Error())
 	}
 	f.machine = m
+	if err := f.endSession(ctx); err != nil {
+		return f, deny(approval.ReasonCompanion, err.Error())
+	}
 	f.judge(false)
 	f.describe()
 	if err := g.History.Put(f.row); err != nil {
@@ -147,7 +150,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		return f.refusedBy(answer)
 	}
 	f.byPerson = answer.By != byPolicy
-	always := judged.Writes
+	always, offered := judged.Chosen(answer.Choice, f.req.SessionKey)
 	f.judge(false)
 	if d := f.stillTheSame(shown, judged); d != nil {
 		return d
@@ -156,7 +159,10 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		return deny(approval.ReasonDrifted, "what its files hold changed while the question was open: ask again")
 	}
 	if answer.Decision == approval.AllowAlways {
-		if d := f.remember(always); d != nil {
+		if !offered {
+			return deny(approval.ReasonApprovalCancelled, "this answer was not offered, so nothing ran")
+		}
+		if d := f.remember(always, answer.Choice.Keep); d != nil {
 			return d
 		}
 	}
@@ -186,19 +192,17 @@ func (f *flight) stillTheSame(shown approval.Plan, judged approval.Judgement) *a
 }
 
 // remember writes the entries of allow-always before anything starts. They
-// must be those that were shown.
-func (f *flight) remember(entries []approval.Entry) *approval.Denial {
-	if len(entries) == 0 {
-		return deny(approval.ReasonApprovalCancelled, "nothing can be allowed for always here: answer allow once or deny")
-	}
+// must be those that were shown. They hold for as long as keep says.
+func (f *flight) remember(entries []approval.Entry, keep approval.Keep) *approval.Denial {
 	_, err := f.Store.Update("", func(doc *store.Document) error {
+		doc.EndLeases(func(_ string, e approval.Entry) bool { return e.Ended(f.Now().Add(-endedStays)) })
 		for _, e := range entries {
 			if e.ID != "" { // it is there, and accepts new versions of files
 				doc.Identify(e)
 				continue
 			}
 			e.AddedAt, e.AddedBy = f.Now().UnixMilli(), f.answer.By
-			doc.Add(f.req.AgentID, e)
+			doc.Add(f.req.AgentID, keep.On(e, f.req.SessionKey, f.Now()))
 		}
 		return nil
 	})
@@ -209,6 +213,10 @@ func (f *flight) remember(entries []approval.Entry) *approval.Denial {
 	f.Pending.Recheck(f.coveredNow)
 	return nil
 }
+
+// endedStays is how long a lease that is over is kept, so that a question can
+// say that one ended.
+const endedStays = 24 * time.Hour
 
 // grants makes durable what letting this run costs, the uses of leases, and
 // what it teaches: which files run under the entries.

@@ -74,8 +74,9 @@ type Config struct {
 // Gate judges requests and runs what may run. It may be used by many at once.
 type Gate struct {
 	Config
-	mu    sync.Mutex
-	rules map[string]prepared // by agent
+	mu       sync.Mutex
+	rules    map[string]prepared // by agent
+	sessions sessions
 }
 
 // prepared are the rules of one agent, made from one state of the store.
@@ -157,7 +158,8 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 		return approval.DecisionDeny, denial.Reason != approval.ReasonApprovalCancelled
 	}
 	f.close(history.Done, approval.Result{})
-	if f.answer.Decision == approval.AllowAlways {
+	// What ends is ours to count: the caller would remember it for good.
+	if f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Keep.Lease() {
 		return approval.AllowAlways, true
 	}
 	return approval.AllowOnce, true

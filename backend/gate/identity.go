@@ -86,6 +86,14 @@ func (f *flight) offer() {
 			return
 		}
 	}
+	for i := range j.Offers {
+		for k := range j.Offers[i].Writes {
+			if err := f.complete(&j.Offers[i].Writes[k]); err != nil {
+				j.Offers = nil
+				return
+			}
+		}
+	}
 	var also []string
 	for _, s := range j.Segments {
 		if s.Reason != approval.ReasonBinaryChanged || len(j.Writes) == 0 {

@@ -79,6 +79,9 @@ func (f *flight) prompt(ends time.Time) approval.Prompt {
 		f.judgement.Choices = slices.DeleteFunc(f.judgement.Choices, func(d approval.Decision) bool {
 			return d != approval.DecisionDeny && !slices.Contains(f.usable, d)
 		})
+		if !slices.Contains(f.judgement.Choices, approval.AllowAlways) {
+			f.judgement.Offers = nil
+		}
 	}
 	return approval.Prompt{
 		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,

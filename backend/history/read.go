@@ -27,6 +27,8 @@ type Query struct {
 	State  State
 	// ID selects one row.
 	ID string
+	// SessionKey selects the requests of one session.
+	SessionKey string
 	// What follows finds requests that are over. Text is looked for as words, the
 	// last of which may be a beginning. Verdict and Reason are what policy said or
 	// what came of it.
@@ -74,6 +76,9 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 	}
 	if q.ID != "" {
 		only("id = ?", q.ID)
+	}
+	if q.SessionKey != "" {
+		only("session_key = ?", q.SessionKey)
 	}
 	if q.Since > 0 {
 		only("queued >= ?", q.Since)

@@ -197,6 +197,10 @@ func (b *Book) Answer(id string, shown Shown, a approval.Answer) error {
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
 		return ErrNotOffered
 	}
+	if _, ok := q.prompt.Judgement.Chosen(a.Choice, q.prompt.SessionKey); a.Decision == approval.AllowAlways && !ok ||
+		a.Decision != approval.AllowAlways && a.Choice != (approval.Choice{}) {
+		return ErrNotOffered
+	}
 	if a.Decision != approval.DecisionDeny {
 		if digest := q.prompt.Digest(); digest == "" || shown.Digest != digest {
 			return ErrOther

@@ -33,6 +33,7 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 	if j.Ask == approval.AskOff || j.Ask == approval.AskOnMiss {
 		if j.Writes = r.writes(in, j); len(j.Writes) > 0 {
 			j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
+			j.Offers = offers(in.Plan, j)
 		}
 	}
 	return j

@@ -133,6 +133,15 @@ func (a *Agent) take(which func(Entry) bool) (taken []approval.Entry) {
 	return taken
 }
 
+// EndLeases takes the entries that have an end, and that which picks, out of
+// all allowlists. It returns how many.
+func (d *Document) EndLeases(which func(agentID string, e approval.Entry) bool) (n int) {
+	for id, agent := range d.Agents {
+		n += len(agent.take(func(e Entry) bool { return e.Leased() && which(id, e.Entry) }))
+	}
+	return n
+}
+
 // Change edits the entry with this id in an agent's allowlist, and reports
 // whether it is there.
 func (d *Document) Change(agentID, id string, edit func(*approval.Entry)) bool {

@@ -24,7 +24,7 @@ var neverAlways = strings.Fields(`sh bash zsh dash ksh ash csh tcsh fish busybox
 // corpus pass that had to ask, but the same program, with the same words where
 // words count.
 func TestAlways(t *testing.T) {
-	a := always{T: t, trial: newTrial(readCorpus(t))}
+	a := always{T: t, trial: newTrial(readCorpus(t)), widths: map[approval.Width]int{}}
 	for _, c := range a.cases.Cases {
 		a.plans = append(a.plans, a.plan(c))
 	}
@@ -50,6 +50,32 @@ func TestAlways(t *testing.T) {
 	}
 }
 
+// TestWidths takes the entries away from every command of the corpus and gives
+// the questions that follow every answer that they offer to remember it.
+func TestWidths(t *testing.T) {
+	a := always{T: t, trial: newTrial(readCorpus(t)), widths: map[approval.Width]int{}}
+	for name, p := range a.cases.Policies {
+		p.Allow = nil
+		a.cases.Policies[name] = p
+	}
+	for i := range a.cases.Cases {
+		c := &a.cases.Cases[i]
+		c.Allow = nil
+		a.plans = append(a.plans, a.plan(*c))
+	}
+	for i, c := range a.cases.Cases {
+		for _, o := range a.judge(c, &a.plans[i], a.rulesOf(c)).Offers {
+			a.offer(c, o)
+		}
+	}
+	t.Logf("widths offered: %v; %d other commands of the corpus pass under one of them", a.widths, a.others)
+	for _, w := range []approval.Width{approval.WidthExact, approval.WidthWords, approval.WidthProgram} {
+		if a.widths[w] < 50 {
+			t.Errorf("the width %s is offered %d times: too few to tell anything", w, a.widths[w])
+		}
+	}
+}
+
 // always gives the answer allow-always and counts what it leads to.
 type always struct {
 	*testing.T
@@ -57,6 +83,7 @@ type always struct {
 	plans []approval.Plan // of the corpus
 
 	asks, offers, written, others int
+	widths                        map[approval.Width]int
 }
 
 // answer reports whether the question about a case offers allow-always.
@@ -87,8 +114,33 @@ func (a *always) answer(c corpus.Case, plan *approval.Plan) bool {
 			a.Errorf("%s: %s: writes %s", c.ID, inputOf(c), entriesText(j.Writes[i:i+1]))
 		}
 	}
-	a.lets(c, after, j.Writes)
+	a.lets(c, after, j.Writes, covers)
+	for _, o := range j.Offers {
+		a.offer(c, o)
+	}
 	return true
+}
+
+// offer checks one width: the request passes under its entries, here and in
+// every folder, and no other command passes that they do not cover.
+func (a *always) offer(c corpus.Case, o approval.Offer) {
+	a.widths[o.Width]++
+	choices := [][]approval.Entry{o.Entries(false)}
+	if o.Folder != "" {
+		choices = append(choices, o.Entries(true))
+	}
+	for _, entries := range choices {
+		after := permitting(c, entries)
+		if now := a.labelled(after); now.Verdict != approval.VerdictAllow {
+			a.Errorf("%s: %s: it %ss under the width %s, too: %s\n    wrote %s", c.ID, inputOf(c), now.Verdict, o.Width, now.Sentence, entriesText(entries))
+		}
+		for i, e := range entries {
+			if slices.Contains(neverAlways, path.Base(e.Pattern)) {
+				a.Errorf("%s: %s: the width %s writes %s", c.ID, inputOf(c), o.Width, entriesText(entries[i:i+1]))
+			}
+		}
+		a.lets(c, after, entries, narrows)
+	}
 }
 
 // permitting is a case under its policy and more entries.
@@ -100,7 +152,7 @@ func permitting(c corpus.Case, more []approval.Entry) corpus.Case {
 // lets counts the other commands that these entries let pass, under the policy
 // of the case that they were written for. Each must be covered by the narrowing
 // that the entries have.
-func (a *always) lets(before, after corpus.Case, writes []approval.Entry) {
+func (a *always) lets(before, after corpus.Case, writes []approval.Entry, covers func(approval.Entry, approval.Segment) bool) {
 	had, has := a.rulesOf(before), a.rulesOf(after)
 	for i, other := range a.cases.Cases {
 		plan := &a.plans[i]
@@ -132,6 +184,19 @@ func covers(e approval.Entry, s approval.Segment) bool {
 	}
 	// What is not narrowed must be a program whose words no profile reads.
 	return e.ArgsExact && slices.Equal(e.Args, s.Argv[1:]) || !e.ArgsExact && !s.Profiled && len(s.Findings) == 0
+}
+
+// narrows reports whether a segment that asks for nothing by itself is the
+// program of an entry that a person chose, in its folder, with its words.
+func narrows(e approval.Entry, s approval.Segment) bool {
+	if s.Program == nil || e.Pattern != s.Program.File.Path && e.Pattern != s.Program.Link || len(s.Findings) > 0 {
+		return false
+	}
+	args := s.Argv[1:]
+	if len(e.Args) > len(args) || !slices.Equal(e.Args, args[:len(e.Args)]) || e.ArgsExact && len(e.Args) != len(args) {
+		return false
+	}
+	return e.Cwd == "" || s.Dir == e.Cwd || strings.HasPrefix(s.Dir, e.Cwd+"/")
 }
 
 func entriesText(list []approval.Entry) string {

@@ -1,0 +1,87 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// sessionLife is how long a session lasts without a request (product.md,
+// leases).
+const sessionLife = 12 * time.Hour
+
+// maxSessions bounds the sessions that are remembered. What is forgotten is
+// looked up in the history.
+const maxSessions = 10_000
+
+// sessions knows when each session last asked for something.
+type sessions struct {
+	mu   sync.Mutex
+	last map[session]time.Time
+}
+
+type session struct{ agentID, key string }
+
+// now notes a request of a session and returns when the one before was.
+func (s *sessions) now(which session, at time.Time) (before time.Time, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, known = s.last[which]
+	if s.last == nil || len(s.last) >= maxSessions {
+		s.last = map[session]time.Time{}
+	}
+	s.last[which] = at
+	return before, known
+}
+
+// endSession takes back what was allowed for the session of this request, if
+// that was over before it: nothing of it may come back with the same name.
+func (f *flight) endSession(ctx context.Context) error {
+	if f.req.SessionKey == "" {
+		return nil
+	}
+	which := session{f.req.AgentID, f.req.SessionKey}
+	last, known := f.sessions.now(which, f.Now())
+	leases := slices.DeleteFunc(slices.Clone(f.Store.Current().Policy(f.req.AgentID).Allowlist), func(e approval.Entry) bool {
+		return e.SessionKey != f.req.SessionKey
+	})
+	if len(leases) == 0 {
+		return nil
+	}
+	if !known {
+		none := ""
+		rows, err := f.History.List(ctx, history.Query{AgentID: which.agentID, SessionKey: which.key, Parent: &none, Limit: 1})
+		if err != nil {
+			return fmt.Errorf("whether the session is over cannot be told: %w", err)
+		}
+		if len(rows) > 0 {
+			last = rows[0].Arrived
+		}
+	}
+	over := func(e approval.Entry) bool {
+		since := last
+		if added := time.UnixMilli(e.AddedAt); e.AddedAt != 0 && added.After(since) {
+			since = added
+		}
+		return !since.IsZero() && f.Now().Sub(since) > sessionLife
+	}
+	if !slices.ContainsFunc(leases, over) {
+		return nil
+	}
+	_, err := f.Store.Update("", func(d *store.Document) error {
+		d.EndLeases(func(agentID string, e approval.Entry) bool {
+			return (agentID == which.agentID || agentID == store.Every) && e.SessionKey == which.key && over(e)
+		})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("what was allowed for a session that is over cannot be taken back: %w", err)
+	}
+	return nil
+}
