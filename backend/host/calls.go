@@ -31,6 +31,7 @@ var methods = map[string]method{
 	"explain":        explain,
 	"history.list":   historyList,
 	"history.verify": historyVerify,
+	"leases.end":     leasesEnd,
 	"pending.answer": pendingAnswer,
 	"pending.list":   pendingList,
 	"pending.watch":  pendingWatch,
@@ -131,6 +132,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		Decision approval.Decision `json:"decision"`
 		Note     string            `json:"note"`
 		By       string            `json:"by"`
+		Choice   approval.Choice   `json:"choice"`
 	}](c)
 	if err != nil {
 		return nil, err
@@ -141,7 +143,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if params.Decision != approval.DecisionDeny && h.panelOnly() {
 		return nil, errPanel
 	}
-	a := approval.Answer{Decision: params.Decision, By: "command line", Note: params.Note}
+	a := approval.Answer{Decision: params.Decision, By: "command line", Note: params.Note, Choice: params.Choice}
 	if params.By == "terminal" {
 		a.By = params.By
 	}
@@ -259,6 +261,31 @@ func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		}
 		return nil
 	})
+}
+
+// leasesEnd takes back leases: one by its id, those of a session, or all.
+func leasesEnd(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		ID         string `json:"id"`
+		SessionKey string `json:"sessionKey"`
+		All        bool   `json:"all"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if params.ID == "" && params.SessionKey == "" && !params.All {
+		return nil, errors.New("cannot end leases: say which one, which session's, or all")
+	}
+	n, err := h.EndLeases(func(_ string, e approval.Entry) bool {
+		return params.All || e.ID == params.ID && e.ID != "" || e.SessionKey == params.SessionKey && e.SessionKey != ""
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 && params.ID != "" {
+		return nil, fmt.Errorf("no lease %s: see `countersign leases list`", display.Escape(params.ID))
+	}
+	return map[string]int{"ended": n}, nil
 }
 
 // errPanel says that a yes belongs to the panel.

@@ -40,6 +40,16 @@ func (h *Host) Update(edit func(*store.Document) error) (store.Snapshot, error) 
 	return snap, err
 }
 
+// EndLeases takes back the leases that which picks and returns how many there
+// were.
+func (h *Host) EndLeases(which func(agentID string, e approval.Entry) bool) (n int, err error) {
+	_, err = h.store.Update("", func(d *store.Document) error {
+		n = d.EndLeases(which)
+		return nil
+	})
+	return n, err
+}
+
 // AcceptEdit takes an edit of the policy file that waits, if it is still the
 // one with this hash.
 func (h *Host) AcceptEdit(hash string) error { return h.store.Accept(hash) }

@@ -235,16 +235,26 @@ func choices(q approval.Prompt) string {
 }
 
 type approvalsApprove struct {
-	Always bool   `help:"Allow it always: save the entry that the question shows."`
-	ID     string `arg:"" help:"Id of the question, or its beginning."`
+	Always bool           `help:"Allow it always: save the entry that the question shows."`
+	Width  approval.Width `help:"Remember it as wide as this: exact, words or program." placeholder:"WIDTH"`
+	Here   bool           `help:"Only in the folder of the question."`
+	For    approval.Keep  `help:"Remember it for 10m, 1h, session or next5 (five more runs); as narrowly as can be without --width." placeholder:"HOW-LONG"`
+	ID     string         `arg:"" help:"Id of the question, or its beginning."`
 }
 
 func (c approvalsApprove) Run(p *program) error {
-	d := approval.AllowOnce
-	if c.Always {
+	q, err := p.question(c.ID)
+	if err != nil {
+		return err
+	}
+	d, choice := approval.AllowOnce, approval.Choice{Width: c.Width, Here: c.Here, Keep: c.For}
+	if c.Always || choice != (approval.Choice{}) {
 		d = approval.AllowAlways
 	}
-	return p.answer(c.ID, d, "")
+	if choice.Width == approval.WidthUnset && choice.Keep.Lease() && len(q.Judgement.Offers) > 0 {
+		choice.Width = q.Judgement.Offers[0].Width
+	}
+	return p.answer(q, d, choice, "")
 }
 
 type approvalsDeny struct {
@@ -252,13 +262,19 @@ type approvalsDeny struct {
 	ID   string `arg:"" help:"Id of the question, or its beginning."`
 }
 
-func (c approvalsDeny) Run(p *program) error { return p.answer(c.ID, approval.DecisionDeny, c.Note) }
+func (c approvalsDeny) Run(p *program) error {
+	q, err := p.question(c.ID)
+	if err != nil {
+		return err
+	}
+	return p.answer(q, approval.DecisionDeny, approval.Choice{}, c.Note)
+}
 
-// answer answers the one question whose id begins so.
-func (p *program) answer(id string, d approval.Decision, note string) error {
+// question returns the one question whose id begins so.
+func (p *program) question(id string) (approval.Prompt, error) {
 	var list []approval.Prompt
 	if err := p.read("pending.list", nil, &list); err != nil {
-		return err
+		return approval.Prompt{}, err
 	}
 	var found []approval.Prompt
 	for _, q := range list {
@@ -268,11 +284,18 @@ func (p *program) answer(id string, d approval.Decision, note string) error {
 	}
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("no question %s is waiting: see `countersign approvals pending`", id)
+		return approval.Prompt{}, fmt.Errorf("no question %s is waiting: see `countersign approvals pending`", id)
 	case len(found) > 1:
-		return fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
+		return approval.Prompt{}, fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
 	}
-	params := map[string]any{"id": found[0].ID, "digest": found[0].Digest(), "count": found[0].Count, "decision": d, "note": note}
+	return found[0], nil
+}
+
+func (p *program) answer(q approval.Prompt, d approval.Decision, c approval.Choice, note string) error {
+	params := map[string]any{"id": q.ID, "digest": q.Digest(), "count": q.Count, "decision": d, "note": note}
+	if c != (approval.Choice{}) {
+		params["choice"] = c
+	}
 	if err := p.operate("pending.answer", params, nil); err != nil {
 		return err
 	}

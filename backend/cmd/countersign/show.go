@@ -54,6 +54,11 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 	for _, e := range p.Judgement.Writes {
 		fmt.Fprintf(w, "  always would %s\n", esc(writes(e)))
 	}
+	for _, o := range p.Judgement.Offers {
+		for _, e := range o.Writes {
+			fmt.Fprintf(w, "  --width %-8s would %s%s\n", o.Width, esc(writes(e)), wideWords[o.Wide])
+		}
+	}
 }
 
 // writes says what an answer of always would write.
@@ -76,6 +81,12 @@ func writes(e approval.Entry) string {
 		files = append(files, id.Path)
 	}
 	return "accept, under " + e.Pattern + ", what changed: " + strings.Join(files, ", ")
+}
+
+var wideWords = map[approval.Wide]string{
+	approval.WideProject: " (it runs whatever the project's files say)",
+	approval.WideChanges: " (wide: also for what deletes work or publishes it)",
+	approval.WideUnknown: " (wide: nothing is known of what its arguments do)",
 }
 
 var effectWords = map[approval.Effect]string{

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+type leasesCommands struct {
+	List leasesList `cmd:"" help:"List the entries that have an end."`
+	End  leasesEnd  `cmd:"" help:"Take leases back."`
+}
+
+type leasesList struct{}
+
+func (leasesList) Run(p *program) error {
+	doc, err := p.document()
+	if err != nil {
+		return err
+	}
+	list := map[string][]approval.Entry{}
+	for id, agent := range doc.Agents {
+		for _, e := range agent.Allowlist {
+			if e.Leased() {
+				list[id] = append(list[id], e.Entry)
+			}
+		}
+	}
+	return p.print(list, func(w io.Writer) {
+		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+		for _, id := range slices.Sorted(maps.Keys(list)) {
+			for _, e := range list[id] {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", display.Escape(id), display.Escape(e.Pattern), display.Escape(narrowing(e)), e.ID)
+			}
+		}
+		t.Flush()
+	})
+}
+
+type leasesEnd struct {
+	Session string `help:"Those of this session." placeholder:"KEY"`
+	All     bool   `help:"All of them."`
+	ID      string `arg:"" optional:"" help:"Id of the entry."`
+}
+
+func (c leasesEnd) Run(p *program) error {
+	if c.ID == "" && c.Session == "" && !c.All {
+		return exit{exitUsage, "say which lease, --session or --all"}
+	}
+	params := map[string]any{"id": c.ID, "sessionKey": c.Session, "all": c.All}
+	return p.change("leases.end", params, func(d *store.Document) error {
+		n := d.EndLeases(func(_ string, e approval.Entry) bool {
+			return c.All || c.ID != "" && e.ID == c.ID || c.Session != "" && e.SessionKey == c.Session
+		})
+		if n == 0 && c.ID != "" {
+			return errors.New("no such lease: see `countersign leases list`")
+		}
+		return nil
+	})
+}
