@@ -77,13 +77,20 @@ func (f *flight) judge(nobody bool) {
 // evaluate judges the plan by the policy of this moment.
 func (f *flight) evaluate(nobody bool) {
 	rules, generation := f.rulesFor(f.req.AgentID)
+	in := f.input()
+	in.Paid, in.Nobody = f.paid, nobody
+	f.generation, f.judged = generation, in.Now
+	f.judgement = rules.Evaluate(in)
+}
+
+// input is what the request is judged by, beside the rules.
+func (f *flight) input() policy.Input {
 	env := environ.Check(f.req.Env)
-	f.generation, f.judged = generation, f.Now()
-	f.judgement = rules.Evaluate(policy.Input{
+	return policy.Input{
 		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
 		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
-		Now: f.judged, Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged, Paid: f.paid, Nobody: nobody,
-	})
+		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged,
+	}
 }
 
 // decide brings the judgement to a yes or a denial, asking a person if that

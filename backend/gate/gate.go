@@ -182,11 +182,8 @@ func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Requ
 	if err != nil {
 		return approval.Judgement{}, err
 	}
-	plan, env := analyze(m, &req), environ.Check(req.Env)
-	return policy.Prepare(p, g.Home, realPath).Evaluate(policy.Input{
-		Plan: &plan, Who: req.Who, SessionKey: req.SessionKey, Claim: req.Claim,
-		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,
-	}), nil
+	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
+	return policy.Prepare(p, g.Home, realPath).Evaluate(f.input()), nil
 }
 
 // Explain judges a request as Run would, and neither asks nor runs.

@@ -1,0 +1,161 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// past makes requests and answers them: a no for what holds "never", a yes for
+// everything else.
+func (b *bench) past(commands ...string) {
+	b.t.Helper()
+	b.personWho(func(p approval.Prompt) approval.Answer {
+		if strings.Contains(p.Plan.Text, "never") {
+			return no
+		}
+		return once
+	})
+	for _, c := range commands {
+		b.Run(context.Background(), b.request(strings.Fields(c)...))
+	}
+	b.edit(func(d *store.Document) error { return nil })
+}
+
+// What an entry would have meant for what was asked before: what passes already
+// does not count, nor what asks all the same.
+func TestReplay(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "free"})
+	for _, name := range []string{"free", "tool", "other"} {
+		b.script(name, "true")
+	}
+	b.past("tool build a", "tool build a", "tool build b", "tool never", "other x", "free", "tool --token=abcdef1234567", "sh -c eval$IFS")
+	tool := b.path("bin/tool")
+	tests := []struct {
+		name    string
+		entries []approval.Entry
+		want    string
+	}{
+		{"exactly one command", []approval.Entry{{Pattern: tool, Args: []string{"build", "a"}, ArgsExact: true, Cwd: b.dir}}, "2 allowed, 2 saved, 0 denied"},
+		{"somewhere else", []approval.Entry{{Pattern: tool, Args: []string{"build", "a"}, ArgsExact: true, Cwd: "/opt"}}, "0 allowed, 0 saved, 0 denied"},
+		{"first words", []approval.Entry{{Pattern: tool, Args: []string{"build"}}}, "3 allowed, 3 saved, 0 denied"},
+		{"the program", []approval.Entry{{Pattern: tool}}, "4 allowed, 4 saved, 1 denied, riskiest tool never"},
+		{"two programs", []approval.Entry{{Pattern: tool}, {Pattern: "other"}}, "5 allowed, 5 saved, 1 denied, riskiest tool never"},
+		{"what passes already", []approval.Entry{{Pattern: "free"}}, "0 allowed, 0 saved, 0 denied"},
+		{"a lease that ended", []approval.Entry{{Pattern: tool, ExpiresAt: 1}}, "0 allowed, 0 saved, 0 denied"},
+		{"switched off", []approval.Entry{{Pattern: tool, Disabled: true}}, "0 allowed, 0 saved, 0 denied"},
+		{"a pattern that cannot be read", []approval.Entry{{Pattern: "/x/[", ID: "x"}}, "0 allowed, 0 saved, 0 denied"},
+		{"nothing", nil, "0 allowed, 0 saved, 0 denied"},
+	}
+	var sets [][]approval.Entry
+	for _, test := range tests {
+		sets = append(sets, test.entries)
+	}
+	got, err := b.Replay(context.Background(), "main", sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range got {
+		if r.Looked != 7 || r.Skipped != 1 || !r.Complete {
+			t.Errorf("%s: %d judged, %d skipped, complete: %v", tests[i].name, r.Looked, r.Skipped, r.Complete)
+		}
+		if text := replayText(r); text != tests[i].want {
+			t.Errorf("%s: %s, want %s", tests[i].name, text, tests[i].want)
+		}
+	}
+	if asked := b.asked.Load(); asked != 7 {
+		t.Errorf("%d questions: a replay must not ask", asked)
+	}
+	others, err := b.Replay(context.Background(), "another agent", [][]approval.Entry{{{Pattern: tool}}})
+	if err != nil || others[0].Looked != 0 {
+		t.Errorf("the requests of another agent count: %+v, %v", others, err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if cut, err := b.Replay(ended, "main", sets); err == nil && cut[0].Complete {
+		t.Errorf("a replay that was cut off says it is whole: %+v", cut[0])
+	}
+}
+
+func replayText(r gate.Replay) string {
+	text := fmt.Sprintf("%d allowed, %d saved, %d denied", r.Allowed, r.Saved, r.Denied)
+	if r.Riskiest != "" {
+		text += ", riskiest " + r.Riskiest
+	}
+	return text
+}
+
+// The texts of callers that run the command themselves are judged as theirs.
+func TestReplayTheirs(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "true")
+	b.personWho(func(approval.Prompt) approval.Answer { return once })
+	for _, text := range []string{"tool a | wc -l", "tool $x", "tool --password hunter2hunter2"} {
+		req := approval.Request{Text: text, Cwd: b.dir, Who: approval.Theirs, AgentID: "main", Deadline: time.Now().Add(time.Minute)}
+		b.Decide(context.Background(), req, nil)
+	}
+	got, err := b.Replay(context.Background(), "main", [][]approval.Entry{{{Pattern: "tool"}}})
+	if err != nil || got[0].Looked != 2 || got[0].Skipped != 1 || got[0].Allowed != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// An entry is suggested where a person said yes to the same thing again and
+// again, as narrow as saves the questions, and never for what they denied.
+func TestSuggest(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		commands []string
+		want     []string
+	}{
+		{"nothing was asked", nil, nil},
+		{"twice is not enough", []string{"tool build a", "tool build a"}, nil},
+		{"the same", []string{"tool build a", "tool build a", "tool build a"}, []string{"exact: tool build a = (3)"}},
+		{"a reader", []string{"cat a", "cat b", "cat c"}, []string{"program: cat (3)"}},
+		{"an unknown program with other words", []string{"tool build a", "tool build b", "tool build c"}, nil},
+		{"two programs", []string{"tool a", "cat x", "tool a", "cat y", "tool a", "cat z", "cat x"}, []string{"program: cat (4)", "exact: tool a = (3)"}},
+		{"what was denied", []string{"tool never", "tool never", "tool never"}, nil},
+		{"a reader of which one was denied", []string{"cat a", "cat b", "cat c", "cat never"}, nil},
+	} {
+		b := newBench(t)
+		b.script("tool", "true")
+		b.past(test.commands...)
+		found, err := b.Suggest(context.Background(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range found {
+			e := s.Offer.Writes[0]
+			text := string(s.Offer.Width) + ": " + e.Pattern[strings.LastIndex(e.Pattern, "/")+1:]
+			if len(e.Args) > 0 {
+				text += " " + strings.Join(e.Args, " ")
+			}
+			if e.ArgsExact {
+				text += " ="
+			}
+			got = append(got, fmt.Sprintf("%s (%d)", text, s.Replay.Saved))
+			b.edit(func(d *store.Document) error {
+				for _, e := range s.Offer.Writes {
+					d.Add("main", e)
+				}
+				return nil
+			})
+			b.canAsk.Store(false)
+			if r := b.Run(context.Background(), b.request(strings.Fields(s.Example)...)); r.Denied != nil {
+				t.Errorf("%s: %s: %s", test.name, s.Example, outcome(r))
+			}
+			b.canAsk.Store(true)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
