@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -40,22 +42,75 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	if d.UnmarshalText([]byte(decision)) != nil {
 		return Answered{Message: unknown}
 	}
-	waiting := a.app.host.Waiting()
-	i := slices.IndexFunc(waiting, func(p approval.Prompt) bool { return p.ID == id })
-	if i < 0 {
+	return a.answer(id, seen, approval.Answer{Decision: d, Note: shorten(note)})
+}
+
+// Remember gives a question the answer allow-always in one of its widths, here
+// only in its folder, for as long as keep says.
+func (a *Approvals) Remember(id, seen, width string, here bool, keep string) Answered {
+	choice := approval.Choice{Here: here}
+	if choice.Width.UnmarshalText([]byte(width)) != nil || choice.Keep.UnmarshalText([]byte(keep)) != nil {
+		return Answered{Message: unknown}
+	}
+	return a.answer(id, seen, approval.Answer{Decision: approval.AllowAlways, Choice: choice})
+}
+
+func (a *Approvals) answer(id, seen string, answer approval.Answer) Answered {
+	waiting, found := a.waiting(id)
+	if !found {
 		return Answered{Message: sentence(pending.ErrUnknown)}
 	}
-	if d != approval.DecisionDeny && !a.app.looked(id) {
+	if answer.Decision != approval.DecisionDeny && !a.app.looked(id) {
 		return Answered{Message: tooEarly}
 	}
-	digest, count := a.app.names().Unseen(seen, waiting[i])
-	err := a.app.host.Answer(id, pending.Shown{Digest: digest, Count: count}, approval.Answer{
-		Decision: d, By: "panel", Note: shorten(note),
-	})
-	if err != nil {
+	answer.By = "panel"
+	digest, count := a.app.names().Unseen(seen, waiting)
+	if err := a.app.host.Answer(id, pending.Shown{Digest: digest, Count: count}, answer); err != nil {
 		return Answered{Message: sentence(err)}
 	}
 	return Answered{OK: true}
+}
+
+func (a *Approvals) waiting(id string) (approval.Prompt, bool) {
+	list := a.app.host.Waiting()
+	i := slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == id })
+	if i < 0 {
+		return approval.Prompt{}, false
+	}
+	return list[i], true
+}
+
+// replayTime bounds how long the page waits for what an entry would have meant.
+const replayTime = 500 * time.Millisecond
+
+// Replay tells what remembering a yes to this question in each of its widths
+// would have meant for the latest requests of the agent.
+func (a *Approvals) Replay(id string) []shown.Replayed {
+	list := []shown.Replayed{}
+	p, found := a.waiting(id)
+	if !found {
+		return list
+	}
+	var sets [][]approval.Entry
+	for _, o := range p.Judgement.Offers {
+		for _, here := range []bool{false, true} {
+			if !here || o.Folder != "" {
+				list = append(list, shown.Replayed{Width: o.Width, Here: here})
+				sets = append(sets, o.Entries(here))
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), replayTime)
+	defer cancel()
+	told, err := a.app.host.Replay(ctx, p.AgentID, sets)
+	if err != nil {
+		return []shown.Replayed{}
+	}
+	for i, r := range told {
+		list[i].Looked, list[i].Allowed, list[i].Denied, list[i].Complete = r.Looked, r.Allowed, r.Denied, r.Complete
+		list[i].Riskiest = shown.Excerpt(r.Riskiest)
+	}
+	return list
 }
 
 // LeaveEdit takes the edit of the policy file that waits off the panel. The

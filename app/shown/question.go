@@ -61,6 +61,11 @@ type Question struct {
 	// not offered, and NotAlways says why then.
 	Always    []Entry   `json:"always"`
 	NotAlways NotAlways `json:"notAlways,omitempty"`
+	// Widths are narrower and wider ways to remember a yes, from the narrowest
+	// on; none where Always only accepts changed files. Keeps are the ends that
+	// can be chosen with them.
+	Widths []Width         `json:"widths"`
+	Keeps  []approval.Keep `json:"keeps"`
 }
 
 // Ended says how a question ended without an answer.
@@ -157,6 +162,7 @@ func NewPlace(p approval.Prompt, in Person) Question {
 	return Question{
 		ID: p.ID, Partial: true, Agent: in.agent(p.AgentID), Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: Command{Lines: [][]Piece{}}, Claims: []string{}, Runs: []Run{}, Env: []EnvChange{}, Always: []Entry{},
+		Widths: []Width{}, Keeps: []approval.Keep{},
 	}
 }
 
@@ -171,7 +177,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
 		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
-		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden),
+		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden), Widths: widths(p.Judgement, in), Keeps: keeps(p),
 		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
 	}
 	if slices.Contains(p.Judgement.Choices, approval.AllowAlways) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
@@ -48,6 +49,17 @@ func (h *Host) EndLeases(which func(agentID string, e approval.Entry) bool) (n i
 		return nil
 	})
 	return n, err
+}
+
+// Replay tells what entries would have meant for the latest requests of an
+// agent.
+func (h *Host) Replay(ctx context.Context, agentID string, sets [][]approval.Entry) ([]gate.Replay, error) {
+	return h.gate.Replay(ctx, agentID, sets)
+}
+
+// Suggest returns entries that an agent should have, by what it was allowed.
+func (h *Host) Suggest(ctx context.Context, agentID string) ([]gate.Suggestion, error) {
+	return h.gate.Suggest(ctx, agentID)
 }
 
 // AcceptEdit takes an edit of the policy file that waits, if it is still the

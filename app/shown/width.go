@@ -1,0 +1,83 @@
+package shown
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// Width is one way to remember a yes, as a person chooses it.
+type Width struct {
+	Width approval.Width `json:"width"`
+	// Names are what it allows in few words, such as "git rebase", each once.
+	Names   []string `json:"names"`
+	Entries []Entry  `json:"entries"`
+	// Folder is where it can be made to hold only; "" where it cannot.
+	Folder string `json:"folder,omitempty"`
+	// Wide says what else it allows that one may not think of; "" for nothing.
+	Wide approval.Wide `json:"wide,omitempty"`
+}
+
+func widths(j approval.Judgement, in Person) []Width {
+	list := []Width{}
+	for _, o := range j.Offers {
+		list = append(list, newWidth(o, in))
+	}
+	return list
+}
+
+func newWidth(o approval.Offer, in Person) Width {
+	w := Width{Width: o.Width, Names: []string{}, Entries: entries(o.Writes, in), Wide: o.Wide}
+	if o.Folder != "" {
+		w.Folder = in.short(o.Folder)
+	}
+	for _, e := range o.Writes {
+		name := path.Base(e.Pattern)
+		if !e.ArgsExact {
+			name = strings.Join(append([]string{name}, e.Args...), " ")
+		}
+		if name = display.Escape(name); !slices.Contains(w.Names, name) {
+			w.Names = append(w.Names, name)
+		}
+	}
+	return w
+}
+
+// keeps are the ends that can be chosen for what is remembered: a session must
+// have a name.
+func keeps(p approval.Prompt) []approval.Keep {
+	list := []approval.Keep{approval.KeepGood, approval.Keep10m, approval.Keep1h}
+	if p.SessionKey != "" {
+		list = append(list, approval.KeepSession)
+	}
+	return append(list, approval.KeepNext5)
+}
+
+// Replayed tells what remembering a yes in one width would have meant.
+type Replayed struct {
+	Width approval.Width `json:"width"`
+	// Here tells that it is narrowed to the folder.
+	Here bool `json:"here"`
+	// Looked is how many of the latest requests were judged again, Allowed how
+	// many of them it would have let pass, Denied how many of these a person
+	// denied, and Riskiest the text of the one that could do most harm.
+	Looked   int    `json:"looked"`
+	Allowed  int    `json:"allowed"`
+	Denied   int    `json:"denied"`
+	Riskiest string `json:"riskiest,omitempty"`
+	// Complete is false when there was no time for all of them.
+	Complete bool `json:"complete"`
+}
+
+// Excerpt cuts a text for a place with little room.
+func Excerpt(text string) string {
+	const most = 80
+	runes := []rune(text)
+	if len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return display.Line(text)
+}
