@@ -99,14 +99,12 @@ func sameEntries(a, b []approval.Entry) bool {
 // allows beyond what the question shows.
 func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 	switch {
+	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger):
+		return approval.WideChanges
+	case w != approval.WidthExact && !s.Profiled && s.Kind != approval.KindReader:
+		return approval.WideUnknown
 	case slices.Contains(s.Effects, approval.EffectProject):
 		return approval.WideProject
-	case w == approval.WidthExact, s.Kind == approval.KindReader:
-		return approval.WideNot
-	case !s.Profiled:
-		return approval.WideUnknown
-	case w == approval.WidthProgram && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger):
-		return approval.WideChanges
 	}
 	return approval.WideNot
 }

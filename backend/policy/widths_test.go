@@ -19,16 +19,16 @@ func TestOffers(t *testing.T) {
 		{"git rebase main", []string{
 			"exact: /usr/bin/git rebase main = in /home/ann/p (project)",
 			"words: /usr/bin/git rebase or in /home/ann/p (project)",
-			"program: /usr/bin/git or in /home/ann/p (project)",
+			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
 		{"git stash show -p", []string{
 			"exact: /usr/bin/git stash show -p = in /home/ann/p (project)",
 			"words: /usr/bin/git stash show or in /home/ann/p (project)",
-			"program: /usr/bin/git or in /home/ann/p (project)",
+			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
 		{"git -C . status", []string{ // the words begin with an option
 			"exact: /usr/bin/git -C . status = in /home/ann/p (project)",
-			"program: /usr/bin/git or in /home/ann/p (project)",
+			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
 		{"tool build x", []string{
 			"exact: /usr/bin/tool build x = in /home/ann/p",

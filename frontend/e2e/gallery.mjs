@@ -25,6 +25,8 @@ const long = 'W'.repeat(19)
 const views = [
   ...fixtures.map((fixture) => ({ name: fixture, fixture, press: [] })),
   { name: 'panel-always', fixture: 'panel', press: ['Always allow…'] },
+  { name: 'panel-widths-always', fixture: 'panel-widths', press: ['Always allow…'] },
+  { name: 'panel-widths-for', fixture: 'panel-widths', press: ['Allow for…'] },
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
   { name: 'agents-add', fixture: 'agents', press: ['Add…'] },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },

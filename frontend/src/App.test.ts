@@ -3,7 +3,7 @@ import axe from 'axe-core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import App from './App.svelte'
 import { fake, type Fake, type Fixture } from './lib/backend.fake'
-import { calls, ended, host, question, replace } from './lib/sample'
+import { calls, ended, host, question, replace, widths } from './lib/sample'
 import type { Question } from './lib/types'
 
 const fixtures = import.meta.glob<Fixture>('./fixtures/*.json', { eager: true, import: 'default' })
@@ -132,6 +132,66 @@ describe('the panel', () => {
     const { container, getByText } = await show(question('a', { env }))
     expect(container.innerHTML).not.toContain('hunter2')
     expect(getByText('not shown')).toBeTruthy()
+  })
+})
+
+describe('a yes that is remembered', () => {
+  const remembered = async () => {
+    const page = await show(question('a', { widths, keeps: ['good', '10m', '1h', 'session', 'next5'] }))
+    page.backend.fixture.replay = [
+      { width: 'exact', here: false, looked: 1000, allowed: 3, denied: 0, complete: true },
+      { width: 'words', here: true, looked: 7, allowed: 2, denied: 0, complete: true },
+      { width: 'program', here: false, looked: 1000, allowed: 38, denied: 1, riskiest: 'lint --all', complete: true },
+    ]
+    page.getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    return page
+  }
+
+  test('starts with the narrowest width, for good, and says what each means', async () => {
+    const { getByRole, container } = await remembered()
+    const radios = [...container.querySelectorAll<HTMLInputElement>('.widths input')]
+    expect(radios.map((r) => r.checked)).toEqual([true, false, false])
+    const exact = getByRole('radio', { name: 'This exact command, here' })
+    expect(document.getElementById(exact.getAttribute('aria-describedby')!)!.textContent).toMatch(/Would have allowed 3 of your last 1,000 requests\./)
+    const any = getByRole('radio', { name: 'Any lint command' })
+    const said = document.getElementById(any.getAttribute('aria-describedby')!)!.textContent!
+    expect(said).toMatch(/38 of your last 1,000 requests; one of them you denied; the riskiest: lint --all\./)
+    expect(said).toContain('Wide: nothing is known of what its arguments do.')
+    expect(getByRole('radio', { name: 'For good' }).getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('saves what was chosen, and nothing before', async () => {
+    const { backend, getByRole } = await remembered()
+    getByRole('radio', { name: 'Any lint --fix' }).click()
+    await settle()
+    getByRole('checkbox', { name: 'Only in ~/p' }).click()
+    await settle()
+    getByRole('radio', { name: '1 hour' }).click()
+    await settle()
+    expect(backend.calls.filter(([name]) => name === 'remember' || name === 'decide')).toEqual([])
+    getByRole('button', { name: /save and allow/ }).click()
+    await settle()
+    expect(calls(backend, 'remember')).toEqual([['a', 'a:1', 'words', true, '1h']])
+  })
+
+  test('the folder goes with the width that has none', async () => {
+    const { backend, getByRole, queryByRole } = await remembered()
+    getByRole('radio', { name: 'Any lint --fix' }).click()
+    await settle()
+    getByRole('checkbox', { name: 'Only in ~/p' }).click()
+    await settle()
+    getByRole('radio', { name: 'This exact command, here' }).click()
+    await settle()
+    expect(queryByRole('checkbox', { name: /Only in/ })).toBeNull()
+    getByRole('button', { name: /save and allow/ }).click()
+    await settle()
+    expect(calls(backend, 'remember')).toEqual([['a', 'a:1', 'exact', false, 'good']])
+  })
+
+  test('is not offered for a while where it is not offered for good', async () => {
+    const { queryByRole } = await show(question('a', { widths: [] }))
+    expect(queryByRole('button', { name: /Allow for/ })).toBeNull()
   })
 })
 

@@ -1,7 +1,7 @@
 // A host that exists only in the page: it answers from a fixture, as far as
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
-import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Saved, Screen, Start } from './types'
+import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Replayed, Saved, Screen, Start } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
 export interface Fixture {
@@ -12,6 +12,7 @@ export interface Fixture {
   start: Start
   preferences: Preferences
   preview: Preview
+  replay?: Replayed[]
 }
 
 export interface Fake extends Backend {
@@ -50,6 +51,8 @@ export function fake(given: Fixture): Fake {
     screen: (want) => Promise.resolve(oneWhole(fixture.screen, want)),
     ready: note(() => undefined, 'ready'),
     decide: note(() => self.answered, 'decide'),
+    remember: note(() => self.answered, 'remember'),
+    replay: note(() => fixture.replay ?? [], 'replay'),
     dismiss: note(() => undefined, 'dismiss'),
     leaveEdit: note(() => undefined, 'leaveEdit'),
 
@@ -94,5 +97,5 @@ export function oneWhole(screen: Screen, want: string): Screen {
 
 const place = ({ id, agent, count, asked, expires, ended }: Question): Question => ({
   id, agent, count, asked, expires, ended, partial: true, seen: '', claims: [], program: '', command: { text: '', lines: [], hidden: false },
-  reason: '', passing: 0, asking: 0, runs: [], env: [], folder: '', risky: false, allowOnce: false, always: [],
+  reason: '', passing: 0, asking: 0, runs: [], env: [], folder: '', risky: false, allowOnce: false, always: [], widths: [], keeps: [],
 })

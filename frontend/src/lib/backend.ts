@@ -1,8 +1,8 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  AgentRow, Answered, Decision, DenyEdit, EntryEdit, Host, Mode, Policy, Preferences, Preview, Saved, Screen, Start,
-  StartingPoint, Word,
+  AgentRow, Answered, Decision, DenyEdit, EntryEdit, Host, Keep, Mode, Policy, Preferences, Preview, Replayed,
+  Saved, Screen, Start, StartingPoint, Word,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -14,6 +14,10 @@ export interface Backend {
   /** The question is on the page and wants this height; the window may be shown. */
   ready(id: string, height: number): Promise<void>
   decide(id: string, seen: string, decision: Decision, note: string): Promise<Answered>
+  /** Allows it from now on in one of its widths, perhaps only in its folder, for as long as keep says. */
+  remember(id: string, seen: string, width: string, here: boolean, keep: Keep): Promise<Answered>
+  /** What each width of a question would have meant for what was asked lately. */
+  replay(id: string): Promise<Replayed[]>
   /** Takes a question away that nobody waits for. */
   dismiss(id: string): Promise<void>
   /** Takes an edit of the policy file off the panel, for the settings to show. */

@@ -9,6 +9,8 @@ export const wails: Backend = {
   screen: approvals.Screen,
   ready: approvals.Ready,
   decide: approvals.Decide,
+  remember: approvals.Remember,
+  replay: approvals.Replay,
   dismiss: approvals.Dismiss,
   leaveEdit: approvals.LeaveEdit,
 

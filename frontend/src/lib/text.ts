@@ -182,12 +182,36 @@ export const panel = {
 
   // Always allow
   alwaysTitle: ['What may', 'run from now on?'] as const,
+  widths: 'How much to allow',
+  widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
+  widthAny: (names: string[]) => `Any ${names.join(' and any ')}`,
+  widthProgram: (names: string[]) => `Any ${names.join(' command and any ')} command`,
+  matches: (width: string, names: string[], entries: number, folder: string) =>
+    width === 'exact'
+      ? entries === 1 ? 'Matches this one command in this folder.' : 'Matches these commands in this folder.'
+      : `Matches every ${names.join(width === 'words' ? ' and every ' : ' command and every ')}${width === 'words' ? '' : ' command'}` +
+        `${folder ? ` in ${folder} and below` : ' in every folder'}; what asks by itself still asks.`,
+  wide: {
+    project: 'It runs what the project’s files say, whatever that will be then.',
+    changes: 'Wide: it also covers commands that delete work or publish it.',
+    unknown: 'Wide: nothing is known of what its arguments do.',
+  } as Record<string, string>,
+  onlyIn: 'Only in',
+  replayNone: 'No earlier request is known.',
+  replayBefore: 'Would have allowed',
+  replayOf: (looked: number, complete: boolean) => `of your last ${complete && looked >= 1000 ? '1,000' : looked.toLocaleString('en')} ${looked === 1 ? 'request' : 'requests'}`,
+  replayDenied: (n: number) => (n < 1 ? '' : `; ${n === 1 ? 'one of them you denied' : `${inWords(n)} of them you denied`}`),
+  riskiest: '; the riskiest:',
+  keepIt: 'Keep it',
+  keep: { good: 'For good', '10m': '10 minutes', '1h': '1 hour', session: 'This session', next5: 'Next 5 runs' } as Record<string, string>,
+  allowFor: 'Allow for…',
   entryExact: 'This exact command',
   entryAccepts: 'What changed, as it is now',
   under: 'under',
   entryHere: ', in this folder',
   entryAny: (program: string) => `Any ${program} command`,
   exactly: 'exactly',
+  exactlyIn: 'exactly,',
   anythingAfter: 'and anything after it',
   anyArguments: 'with any arguments',
   noArguments: 'without arguments',

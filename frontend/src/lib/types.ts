@@ -12,6 +12,8 @@ export type Part = shown.Part
 export type Run = shown.Run
 export type EnvChange = shown.EnvChange
 export type Entry = shown.Entry
+export type Width = shown.Width
+export type Replayed = shown.Replayed
 export type AgentRow = shown.AgentRow
 export type Policy = shown.Policy
 export type Setting = shown.Setting
@@ -29,6 +31,7 @@ export type Answered = main.Answered
 export type Saved = main.Saved
 
 export type Decision = 'allow-once' | 'allow-always' | 'deny'
+export type Keep = 'good' | '10m' | '1h' | 'session' | 'next5'
 export type Verdict = 'pass' | 'ask' | 'danger' | 'deny'
 export type Mode = 'deny' | 'ask-always' | 'ask-when-needed' | 'only-listed' | 'allow-all'
 export type Word = 'security' | 'ask' | 'askFallback'

@@ -2,10 +2,17 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Question, Screen } from '../lib/types'
+import type { Answered, Decision, Keep, Question, Replayed, Screen } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
+
+/** How a yes is to be remembered. */
+export interface Choice {
+  width: string
+  here: boolean
+  keep: Keep
+}
 
 /**
  * What the page shows, and what a person does with the questions on it. Of all
@@ -22,6 +29,9 @@ export class ScreenState {
   #shown = $state.raw<Question>()
   #always = $state(false)
   #notes = $state<Record<string, string>>({})
+  /** What is chosen on Always allow…, and what the widths would have meant; undefined until the host said it. */
+  choice = $state<Choice>({ width: '', here: false, keep: 'good' })
+  replay = $state.raw<Replayed[]>()
 
   readonly live = $derived(this.#list.filter((q) => !q.ended))
   /** The place of the question among the live ones, from 0; -1 for one that ended. */
@@ -216,12 +226,20 @@ export class ScreenState {
       case 'ask always':
         return this.#turn(q.always.length > 0)
       case 'always save':
-        return void this.#answer(q, 'allow-always')
+        return void (q.widths.length > 0 ? this.#remember(q, this.choice) : this.#answer(q, 'allow-always'))
       case 'always back':
         return this.#turn(false)
       case 'ended close':
         return void this.#dismiss(q.id)
     }
+  }
+
+  /** Allows it as narrowly as can be, for a while. */
+  allowFor(keep: Keep) {
+    const q = this.question
+    const narrowest = q?.widths[0]
+    if (!q || !narrowest || this.view !== 'ask' || this.#guard.early) return
+    void this.#remember(q, { width: narrowest.width, here: false, keep })
   }
 
   #step(by: number) {
@@ -240,17 +258,40 @@ export class ScreenState {
     if (this.#busy.has(this.#current) || always === this.#always) return
     this.#always = always
     this.message = ''
+    if (always) void this.#consider()
     this.#guard.restart() // other buttons stand where those were
   }
 
-  async #answer(q: Question, decision: Decision) {
+  /** Starts with the narrowest width, and asks the host what each would have meant. */
+  async #consider() {
+    const q = this.#shown
+    this.choice = { width: q?.widths[0]?.width ?? '', here: false, keep: 'good' }
+    this.replay = undefined
+    if (!q || q.widths.length === 0) return
+    try {
+      const told = await this.#backend.replay(q.id)
+      if (q.id === this.#current) this.replay = told
+    } catch (err) {
+      console.error('cannot tell what the widths would have meant', err)
+    }
+  }
+
+  #answer(q: Question, decision: Decision) {
+    const note = decision === 'deny' ? this.note : ''
+    return this.#give(q, () => this.#backend.decide(q.id, q.seen, decision, note))
+  }
+
+  #remember(q: Question, { width, here, keep }: Choice) {
+    return this.#give(q, () => this.#backend.remember(q.id, q.seen, width, here, keep))
+  }
+
+  async #give(q: Question, send: () => Promise<Answered>) {
     if (this.#busy.has(q.id)) return
     this.#busy.add(q.id)
     this.message = ''
-    const note = decision === 'deny' ? this.note : ''
     let said: Answered
     try {
-      said = await this.#backend.decide(q.id, q.seen, decision, note)
+      said = await send()
     } catch {
       said = { ok: false }
     }

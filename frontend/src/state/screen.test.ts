@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oneWhole, type Fake } from '../lib/backend.fake'
-import { calls, ended, host, question, replace } from '../lib/sample'
+import { calls, ended, host, question, replace, widths } from '../lib/sample'
 import { panel } from '../lib/text'
-import type { Answered, Question, Screen } from '../lib/types'
+import type { Answered, Question, Replayed, Screen } from '../lib/types'
 import { ScreenState } from './screen.svelte'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -107,6 +107,58 @@ describe('what may be done', () => {
       await look()
     }
     expect(calls(backend, 'decide')).toEqual(want)
+  })
+
+  test('allowed for a while as narrowly as can be, and not too early', async () => {
+    const [state, backend] = await shown(question('a', { widths }))
+    replace(backend, question('b', { widths }))
+    await settle()
+    state.allowFor('1h')
+    expect(calls(backend, 'remember')).toEqual([])
+    await look()
+    state.allowFor('1h')
+    await settle()
+    expect(calls(backend, 'remember')).toEqual([['b', 'b:1', 'exact', false, '1h']])
+  })
+
+  test.each([
+    ['where nothing is offered', question('a'), []],
+    ['one that ended', ended('a'), []],
+    ['from within Always allow…', question('a', { widths }), ['always']],
+  ])('not for a while: %s', async (_, q, before) => {
+    const [state, backend] = await shown(q)
+    for (const action of before) state.act(action as 'always')
+    await look()
+    state.allowFor('10m')
+    await settle()
+    expect(calls(backend, 'remember')).toEqual([])
+  })
+
+  test('a choice does not outlive its question', async () => {
+    const [state, backend] = await shown(question('a', { widths }))
+    state.act('always')
+    state.choice = { width: 'program', here: true, keep: '1h' }
+    replace(backend, question('b', { widths }))
+    await look()
+    state.act('always')
+    await look()
+    expect(state.choice).toEqual({ width: 'exact', here: false, keep: 'good' })
+    state.act('save')
+    await settle()
+    expect(calls(backend, 'remember')).toEqual([['b', 'b:1', 'exact', false, 'good']])
+  })
+
+  test('what the host says late of another question is not shown', async () => {
+    const [state, backend] = await shown(question('a', { widths }), question('b', { widths }))
+    let tell: (r: Replayed[]) => void = () => {}
+    backend.replay = () => new Promise((done) => (tell = done))
+    state.act('always')
+    await look()
+    state.act('next')
+    await look()
+    tell([{ width: 'exact', here: false, looked: 1, allowed: 1, denied: 0, complete: true }])
+    await settle()
+    expect(state.replay).toBeUndefined()
   })
 
   test('Always allow… closes when it is no longer offered', async () => {
