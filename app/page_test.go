@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/frontend"
 )
 
@@ -250,6 +252,13 @@ func TestPage(t *testing.T) {
 		{"escape", touch, ran(false)},
 		{"early keys", touch, ran(false)},
 		{"always", tool, remembered},
+		{"for a while", func(home string) []string { return append(tool(home), "build", "x") }, func(t *testing.T, a *testApp, got string) {
+			ran(true)(t, a, got)
+			list := a.file().Agents["main"].Allowlist
+			if len(list) != 1 || list[0].UsesLeft == nil || *list[0].UsesLeft != 5 || !list[0].ArgsExact || list[0].Cwd == "" {
+				t.Errorf("written: %+v", list)
+			}
+		}},
 		{"hostile", func(home string) []string {
 			return []string{"touch", filepath.Join(home, "proof"), `<img src=x onerror="window.pwned=1">`, "</script><b>x</b>", "a\u202eb", "שלום", "🦞"}
 		}, ran(false)},
@@ -278,6 +287,30 @@ func TestPage(t *testing.T) {
 			step.after(t, a, told)
 		})
 	}
+	t.Run("widths", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		run := func(args ...string) <-chan ipc.ExecAnswer { return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...) }
+		for _, earlier := range []string{"build", "push"} {
+			answers := run(earlier, "x")
+			a.question()
+			p := a.host.Waiting()[0]
+			if err := a.host.Answer(p.ID, pending.Shown{Digest: p.Digest(), Count: 1}, approval.Answer{Decision: approval.AllowOnce, By: "panel"}); err != nil {
+				t.Fatal(err)
+			}
+			a.answer(answers)
+		}
+		_, at := servePage(t, a)
+		answers := run("build", "x")
+		a.question()
+		startScript(t, "widths", at).wait(t)
+		if got := a.answer(answers); !got.Success {
+			t.Errorf("%+v", got)
+		}
+		list := a.file().Agents["main"].Allowlist
+		if len(list) != 1 || len(list[0].Args) != 0 || list[0].Cwd == "" || time.Until(time.UnixMilli(list[0].ExpiresAt)) > time.Hour {
+			t.Errorf("written: %+v", list)
+		}
+	})
 	t.Run("hang up", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)

@@ -71,6 +71,62 @@ const steps = {
     await button(/^Always allow/).click()
     await gone()
   },
+  async widths() {
+    await panel().waitFor()
+    await guard()
+    await page.keyboard.press('Control+a')
+    await page.getByText('What may main run from now on?').waitFor()
+    const exact = page.getByRole('radio', { name: 'This exact command, here' })
+    assert.equal(await exact.isChecked(), true, 'the narrowest is not the one that is chosen')
+    await page.getByText(/Would have allowed 2 of your last 3 requests/).first().waitFor() // an earlier one, and this one
+    await guard()
+    // By keyboard alone: to the widths, down to the program, only here, for an hour.
+    await exact.focus()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.getByRole('radio', { name: 'Any tool build' }).isChecked(), true)
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.getByRole('radio', { name: 'Any tool command' }).isChecked(), true)
+    await page.getByText(/Would have allowed 3 of your last 3 requests/).first().waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    assert.equal(await page.getByRole('checkbox', { name: /^Only in/ }).isChecked(), true)
+    await page.keyboard.press('Tab')
+    for (const end of ['10 minutes', '1 hour']) {
+      await page.keyboard.press('ArrowRight')
+      await page.waitForFunction((name) => document.activeElement.textContent === name, end)
+    }
+    await page.keyboard.press('Space')
+    assert.equal(await page.getByRole('radio', { name: '1 hour' }).getAttribute('aria-checked'), 'true')
+    await page.keyboard.press('Enter') // nothing is pressed by it
+    assert.equal(await panel().isVisible(), true, 'Enter saved from a choice')
+    await guard()
+    await button(/^Always allow/).focus()
+    await page.keyboard.press('Enter')
+    await gone()
+  },
+  async 'for a while'() {
+    await panel().waitFor()
+    await guard()
+    await button(/^Allow for/).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: '10 minutes' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    assert.equal(await panel().isVisible(), true, 'closing the menu denied')
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: '10 minutes' }).waitFor()
+    for (const key of ['ArrowDown', 'ArrowDown', 'Control+o']) await page.keyboard.press(key)
+    assert.equal(await panel().isVisible(), true, 'a key answered from the menu')
+    await page.keyboard.down('Enter')
+    for (let i = 0; i < 3; i++) await page.keyboard.down('Enter') // it is held down
+    await page.keyboard.up('Enter')
+    await page.getByRole('menu').waitFor({ state: 'detached' }).catch(() => {})
+    assert.equal(await panel().isVisible(), true, 'a key answered as soon as the menu was open')
+    if ((await page.getByRole('menu').count()) === 0) await button(/^Allow for/).click()
+    await guard()
+    await page.getByRole('menuitem', { name: 'Next 5 runs' }).click()
+    await gone()
+  },
   async 'take back'() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()

@@ -70,6 +70,16 @@ test('in a text field, escape leaves it and control-a selects its text', () => {
   expect(press('^c', {}, {}, field)).toBeUndefined()
 })
 
+test('an open menu has the keys, and none of them answers', () => {
+  const menu = document.createElement('div')
+  menu.setAttribute('role', 'menu')
+  const row = menu.appendChild(document.createElement('div'))
+  document.body.append(menu)
+  for (const key of ['Escape', 'Enter', 'ArrowDown', '[']) expect(press(key, {}, {}, row)).toBeUndefined()
+  for (const key of ['^o', '^a', '^c']) expect(press(key, {}, {}, row)).toBe('swallow')
+  expect(press('Enter', {}, { repeat: true }, row)).toBe('swallow')
+})
+
 test('enter and space that are held down do not press the button that has just come', () => {
   expect(press('Enter', {}, { repeat: true })).toBe('swallow')
   expect(press(' ', {}, { repeat: true })).toBe('swallow')

@@ -1,7 +1,7 @@
 // What a key means on the panel. Nothing here does anything: see ScreenState.act.
 
 /** What a person can do with the question on the panel, by key or by button. */
-export type Action = 'deny' | 'once' | 'always' | 'save' | 'back' | 'close' | 'next' | 'previous'
+export type Action = 'deny' | 'once' | 'always' | 'save' | 'back' | 'close' | 'next' | 'previous' | 'menu'
 
 /** What the panel shows: a question, its Always allow…, or one that ended. */
 export type View = 'ask' | 'always' | 'ended'
@@ -24,6 +24,7 @@ export function meaning(event: KeyboardEvent, at: Place): Meaning {
   const typing = isField(event.target)
   const command = at.mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey
   if (event.repeat) return held(event, typing, command)
+  if (isMenu(event.target)) return command ? 'swallow' : undefined // an open menu has the keys
   if (event.altKey || event.shiftKey) return
   if (event.key === 'Escape' && !event.metaKey && !event.ctrlKey) return escape(at.view, typing)
   if (!command) return
@@ -60,3 +61,7 @@ function isField(target: EventTarget | null): boolean {
 
 /** Tells whether this is a Mac, where the command key stands for control. */
 export const onMac = (): boolean => /Mac/.test(navigator.platform)
+
+function isMenu(target: EventTarget | null): boolean {
+  return target instanceof Element && !!target.closest('[role="menu"]')
+}

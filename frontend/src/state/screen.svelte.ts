@@ -216,6 +216,7 @@ export class ScreenState {
   act(action: Action) {
     if (action === 'next') return this.#step(1)
     if (action === 'previous') return this.#step(-1)
+    if (action === 'menu') return this.#guard.restart() // its rows stand where something else was
     const q = this.question
     if (!q || this.#guard.early) return
     switch (`${this.view} ${action}`) {
