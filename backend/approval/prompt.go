@@ -113,6 +113,10 @@ const (
 // signal's name follows.
 const EndedBySignal = "the command was ended by "
 
+// CallerLeft is the sentence of a question that ended because its caller hung
+// up: by it, the history tells that from other ends.
+const CallerLeft = "the caller stopped waiting"
+
 // Denial is a refusal on its way to the agent.
 type Denial struct {
 	Finding

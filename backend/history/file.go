@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -27,10 +28,13 @@ var schema1 string
 //go:embed schema2.sql
 var schema2 string
 
+//go:embed schema3.sql
+var schema3 string
+
 // migrations lead from one version of the file to the next. The version is
 // how many of them were applied.
 func migrations() []migration {
-	return []migration{{schema: schema1}, {schema2, chainAll}}
+	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}}
 }
 
 // migration is a change of the schema, and of the rows that are there.
@@ -68,6 +72,9 @@ type file struct {
 	last   int64       // highest n
 	head   end         // of the chain
 	rows   int64       // how many there are, -1 when that must be counted
+
+	mu            sync.Mutex
+	since, sinceN int64 // the last that firstSince was asked, and its answer
 }
 
 // openFile opens the database, which it makes or migrates when it must.

@@ -81,6 +81,12 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 		only("session_key = ?", q.SessionKey)
 	}
 	if q.Since > 0 {
+		// Rows of before are not even looked at.
+		at, err := d.firstSince(ctx, q.Since)
+		if err != nil {
+			return nil, err
+		}
+		only(n+" >= ?", at)
 		only("queued >= ?", q.Since)
 	}
 	if q.Until > 0 {
@@ -112,6 +118,18 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 // first Put these are what a crash left behind.
 func (d *DB) Unfinished(ctx context.Context) ([]Row, error) {
 	return d.read(ctx, "runs WHERE state IN ('waiting', 'running') ORDER BY n")
+}
+
+func (d *DB) firstSince(ctx context.Context, since int64) (int64, error) {
+	f, err := d.synced(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.firstSince(ctx, since)
+	if err != nil {
+		return 0, fmt.Errorf("cannot read the history: %w", err)
+	}
+	return n, nil
 }
 
 // synced returns the file with all rows in it that were put before.

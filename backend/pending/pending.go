@@ -75,7 +75,7 @@ func (b *Book) Ask(ctx context.Context, p approval.Prompt, key string, deadline 
 	case <-timer.C:
 		return b.leave(q, answer, approval.ReasonPromptExpired, "nobody answered in time"), nil
 	case <-ctx.Done():
-		return b.leave(q, answer, approval.ReasonApprovalCancelled, "the caller stopped waiting"), nil
+		return b.leave(q, answer, approval.ReasonApprovalCancelled, approval.CallerLeft), nil
 	}
 }
 

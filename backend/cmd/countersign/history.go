@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,37 +169,17 @@ type historyExport struct {
 	Text []string `arg:"" optional:"" help:"Only with all of these words, and without their programs."`
 }
 
-// exportPage is how many rows are asked for at once. A row holds at most a
-// command of 256 kB, and an answer 16 MB.
-const exportPage = 50
-
 func (c historyExport) Run(p *program) error {
 	params, err := c.params()
 	if err != nil {
 		return err
 	}
-	params["limit"], params["all"], params["text"] = exportPage, true, strings.Join(c.Text, " ")
-	for {
-		var rows []json.RawMessage
-		if err := p.read("history.list", params, &rows); err != nil {
-			return err
-		}
-		last := struct {
-			N int64 `json:"n"`
-		}{}
-		for _, row := range rows {
-			if _, err := fmt.Fprintf(p.stdout, "%s\n", row); err != nil {
-				return err
-			}
-			if err := json.Unmarshal(row, &last); err != nil {
-				return err
-			}
-		}
-		if len(rows) < exportPage {
-			return nil
-		}
-		params["before"] = last.N
-	}
+	params["all"], params["text"] = true, strings.Join(c.Text, " ")
+	_, err = history.WriteLines(p.stdout, func(before int64, limit int) (rows []history.Row, err error) {
+		params["before"], params["limit"] = before, limit
+		return rows, p.read("history.list", params, &rows)
+	})
+	return err
 }
 
 type historyVerify struct {
