@@ -22,6 +22,7 @@ type app struct {
 	state     paths.State
 	person    shown.Person
 	prefs     *preferences
+	activity  *Activity
 	approvals *Approvals
 	settings  *Settings
 
@@ -62,7 +63,7 @@ func newApp(state paths.State, home string) *app {
 		prefs:   readPreferences(state.Preferences()),
 		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
-	a.approvals, a.settings = &Approvals{a}, &Settings{app: a}
+	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
 	return a
 }
 
@@ -292,6 +293,17 @@ func (a *app) keepOpen() bool {
 	a.window.Hide()
 	a.window.Tell(eventScreen)
 	return true
+}
+
+// chooseFile has the person choose where a file is written, "" for nowhere.
+func (a *app) chooseFile(name string) (string, error) {
+	a.mu.Lock()
+	w := a.window
+	a.mu.Unlock()
+	if w == nil {
+		return "", errNotOpen
+	}
+	return w.SaveAs(name)
 }
 
 func (a *app) quit() {

@@ -20,7 +20,7 @@ import (
 // windows and menus. All rooms may import floor 0 of the backend.
 var may = map[string][]string{
 	".":       {"app/menubar", "app/shown", "backend/", "frontend", "github.com/wailsapp/wails"},
-	"shown":   {"backend/store"},
+	"shown":   {"backend/history", "backend/store"},
 	"menubar": {"github.com/godbus/dbus"},
 	"apptest": {"github.com/godbus/dbus"},
 }
@@ -77,12 +77,13 @@ func mayImport(room string, allowed []string, at string) bool {
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Approvals": {"Decide", "Dismiss", "LeaveEdit", "Ready", "Remember", "Replay", "Screen"},
+		"Activity":  {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
 		"Settings": {
 			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",
 			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Undo",
 		},
 	}
-	for _, bound := range []any{&Approvals{}, &Settings{}} {
+	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {
 		typ := reflect.TypeOf(bound)
 		var methods []string
 		for i := range typ.NumMethod() {
@@ -96,7 +97,7 @@ func TestBoundMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := regexp.MustCompile(`Bind:\s*(.*),\n`).FindSubmatch(text); got == nil || string(got[1]) != "[]any{a.approvals, a.settings}" {
+	if got := regexp.MustCompile(`Bind:\s*(.*),\n`).FindSubmatch(text); got == nil || string(got[1]) != "[]any{a.activity, a.approvals, a.settings}" {
 		t.Errorf("bound to the page: %s", got)
 	}
 }

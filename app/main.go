@@ -2,9 +2,9 @@
 // asks. It starts hidden, owns the state folder and the socket, and shows
 // itself when a question waits or the settings are opened.
 //
-// The page in the window computes nothing. Of ours it can call what Approvals
-// and Settings export, and of Wails what windows, events and the clipboard
-// need. What it says is checked here: a yes counts only for the question that
+// The page in the window computes nothing. Of ours it can call what Activity,
+// Approvals and Settings export, and of Wails what windows, events and the
+// clipboard need. What it says is checked here: a yes counts only for the question that
 // it has had in sight for a while, and an edit only while the settings are in
 // sight, so that a page that is slow or gone can only deny.
 package main

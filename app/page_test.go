@@ -47,7 +47,7 @@ const call = (facade, method) => (...args) => fetch('/call', {
   method: 'POST', headers: { 'X-Token': token }, body: JSON.stringify({ facade, method, args }),
 }).then(async (r) => { if (!r.ok) throw new Error(await r.text()); return r.json() })
 const facade = (name) => new Proxy({}, { get: (_, method) => call(name, method) })
-window.go = { main: { Approvals: facade('Approvals'), Settings: facade('Settings') } }
+window.go = { main: { Activity: facade('Activity'), Approvals: facade('Approvals'), Settings: facade('Settings') } }
 window.runtime = {
   EventsOnMultiple(name, f) { (listeners[name] ??= []).push(f); return () => { listeners[name] = listeners[name].filter((g) => g !== f) } },
 }
@@ -61,7 +61,7 @@ new EventSource('/events?token=' + token).onmessage = (e) => {
 func servePage(t *testing.T, a *testApp) (p *page, at string) {
 	t.Helper()
 	p = &page{token: rand.Text(), listeners: map[chan string]bool{}, facades: map[string]reflect.Value{
-		"Approvals": reflect.ValueOf(a.approvals), "Settings": reflect.ValueOf(a.settings),
+		"Activity": reflect.ValueOf(a.activity), "Approvals": reflect.ValueOf(a.approvals), "Settings": reflect.ValueOf(a.settings),
 	}}
 	server := httptest.NewUnstartedServer(p)
 	p.origin = "http://" + server.Listener.Addr().String()
@@ -289,7 +289,9 @@ func TestPage(t *testing.T) {
 	}
 	t.Run("widths", func(t *testing.T) {
 		a := newTestApp(t, askMe)
-		run := func(args ...string) <-chan ipc.ExecAnswer { return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...) }
+		run := func(args ...string) <-chan ipc.ExecAnswer {
+			return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...)
+		}
 		for _, earlier := range []string{"build", "push"} {
 			answers := run(earlier, "x")
 			a.question()

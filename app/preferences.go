@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -106,22 +105,8 @@ func (p *preferences) save(theme shown.Theme) error {
 	if err != nil {
 		return err
 	}
-	return replace(p.path, append(text, '\n'))
-}
-
-// replace writes a private file in one step. The temporary file is made 0600.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".preferences-*")
-	if err != nil {
+	return replace(p.path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	})
 }

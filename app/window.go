@@ -29,6 +29,9 @@ type window interface {
 	Hide()
 	// Tell sends an event to the page.
 	Tell(event string, data ...any)
+	// SaveAs has the person choose where a file with this name is written. "" is
+	// for nowhere.
+	SaveAs(name string) (at string, err error)
 	// Quit ends the app.
 	Quit()
 }
@@ -68,7 +71,7 @@ func openWindow(a *app) (err error) {
 		LogLevelProduction:       logger.ERROR,
 		OnStartup:                func(ctx context.Context) { a.opened(wailsWindow{ctx}) },
 		OnBeforeClose:            func(context.Context) bool { return a.keepOpen() },
-		Bind:                     []any{a.approvals, a.settings},
+		Bind:                     []any{a.activity, a.approvals, a.settings},
 		DragAndDrop:              &options.DragAndDrop{DisableWebViewDrop: true},
 		EnableDefaultContextMenu: false,
 		Linux:                    &linux.Options{ProgramName: "Countersign", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
@@ -110,5 +113,9 @@ func (w wailsWindow) Resize(s size) {
 func (w wailsWindow) Hide() { runtime.WindowHide(w.ctx) }
 
 func (w wailsWindow) Tell(event string, data ...any) { runtime.EventsEmit(w.ctx, event, data...) }
+
+func (w wailsWindow) SaveAs(name string) (string, error) {
+	return runtime.SaveFileDialog(w.ctx, runtime.SaveDialogOptions{DefaultFilename: name, CanCreateDirectories: true})
+}
 
 func (w wailsWindow) Quit() { runtime.Quit(w.ctx) }

@@ -148,6 +148,7 @@ type testWindow struct {
 	shows  int
 	quit   bool
 	events []string
+	saveAs string // what the person chooses
 }
 
 func (w *testWindow) Show(s size, top bool) {
@@ -180,6 +181,12 @@ func (w *testWindow) Tell(event string, data ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, event)
+}
+
+func (w *testWindow) SaveAs(string) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.saveAs, nil
 }
 
 func (w *testWindow) Quit() {

@@ -34,6 +34,7 @@ type fixture struct {
 	Preferences shown.Preferences       `json:"preferences"`
 	Preview     shown.Preview           `json:"preview"`
 	Replay      []shown.Replayed        `json:"replay"`
+	Activity    *activityFixture        `json:"activity,omitempty"`
 }
 
 const home = "/Users/dana"
@@ -116,7 +117,7 @@ func TestFixtures(t *testing.T) {
 	f.Screen = scenes["panel-over-settings"].Screen
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
-	settings("agents", "policy.json", nil)
+	settings("agents", "policy.json", func(f *fixture) { f.Activity = newActivityFixture() })
 	settings("agents-held", "policy.json", func(f *fixture) {
 		f.Host.Held = []string{"agents.codex.security goes from deny to full", `agents.codex.allowlist: the entry "~/bin/**" is new`}
 		f.Host.HeldHash = "5f1d"

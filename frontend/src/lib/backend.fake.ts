@@ -1,7 +1,10 @@
 // A host that exists only in the page: it answers from a fixture, as far as
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
-import type { AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Replayed, Saved, Screen, Start } from './types'
+import type {
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Rates, Replayed,
+  Saved, Screen, Start, Suggestion,
+} from './types'
 
 /** All that a host would say, as Go tests wrote it. */
 export interface Fixture {
@@ -13,6 +16,7 @@ export interface Fixture {
   preferences: Preferences
   preview: Preview
   replay?: Replayed[]
+  activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[] }
 }
 
 export interface Fake extends Backend {
@@ -71,6 +75,16 @@ export function fake(given: Fixture): Fake {
     removeDeny: save('removeDeny'),
     undo: save('undo'),
     preview: note(() => fixture.preview, 'preview'),
+
+    activity: note(() => fixture.activity?.page ?? { rows: [], more: false }, 'activity'),
+    record: (id) => {
+      const record = fixture.activity?.records[id]
+      return record ? Promise.resolve(record) : Promise.reject(new Error(`the fixture has no record ${id}`))
+    },
+    rates: () => Promise.resolve(fixture.activity?.rates ?? { days: [], agents: [], top: 1, step: 1 }),
+    activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
+    suggestions: () => Promise.resolve(fixture.activity?.suggestions ?? []),
+    exportActivity: note(() => ({ ok: true, rows: 3, file: '/Users/dana/history.jsonl' }), 'exportActivity'),
 
     start: () => Promise.resolve(fixture.start),
     choose: save('choose'),

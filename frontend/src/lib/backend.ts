@@ -1,8 +1,8 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  AgentRow, Answered, Decision, DenyEdit, EntryEdit, Host, Keep, Mode, Policy, Preferences, Preview, Replayed,
-  Saved, Screen, Start, StartingPoint, Word,
+  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
+  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Word,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -36,6 +36,15 @@ export interface Backend {
   removeDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
   undo(): Promise<Saved>
   preview(entry: EntryEdit): Promise<Preview>
+
+  /** The requests behind a row, newest first; 0 is for the newest. */
+  activity(filter: ActivityFilter, before: number): Promise<ActivityPage>
+  record(id: string): Promise<ActivityRecord>
+  rates(): Promise<Rates>
+  /** Those who are in the history. */
+  activityAgents(): Promise<Agent[]>
+  suggestions(): Promise<Suggestion[]>
+  exportActivity(filter: ActivityFilter): Promise<Exported>
 
   start(): Promise<Start>
   choose(start: StartingPoint): Promise<Saved>

@@ -1,5 +1,6 @@
 // The real host, through the bindings that Wails makes. Nothing else imports
 // them.
+import * as activity from '../../wailsjs/go/main/Activity'
 import * as approvals from '../../wailsjs/go/main/Approvals'
 import * as settings from '../../wailsjs/go/main/Settings'
 import { EventsOn } from '../../wailsjs/runtime/runtime'
@@ -26,6 +27,13 @@ export const wails: Backend = {
   removeDeny: settings.RemoveDeny,
   undo: settings.Undo,
   preview: settings.Preview,
+
+  activity: activity.List,
+  record: activity.Record,
+  rates: activity.Rates,
+  activityAgents: activity.Agents,
+  suggestions: activity.Suggestions,
+  exportActivity: activity.Export,
 
   start: settings.Start,
   choose: settings.Choose,

@@ -27,6 +27,14 @@ export type Tool = shown.Tool
 export type Example = shown.Example
 export type Preview = shown.Preview
 export type Preferences = shown.Preferences
+export type ActivityFilter = shown.ActivityFilter
+export type ActivityPage = shown.ActivityPage
+export type ActivityRow = shown.ActivityRow
+export type ActivityRecord = shown.Record
+export type End = shown.End
+export type Rates = shown.Rates
+export type Suggestion = shown.Suggestion
+export type Exported = main.Exported
 export type Answered = main.Answered
 export type Saved = main.Saved
 
