@@ -362,6 +362,20 @@ func TestPage(t *testing.T) {
 			t.Errorf("saved: %+v", d.Agents["*"])
 		}
 	})
+	t.Run("activity", func(t *testing.T) {
+		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": ["sudo"]}, "agents": {"*": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
+		for i := range 204 {
+			a.answer(a.agent(t.Context(), "main", "sh", "-c", fmt.Sprint("id -u | id -g; echo ", i)))
+		}
+		a.answer(a.agent(t.Context(), "main", "sudo", "nothing", `<img src=x onerror="window.pwned=1">`, "a\u202eb"))
+		a.window.saveAs = filepath.Join(a.person.Home, "out.jsonl")
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "activity", at).wait(t)
+		if text, err := os.ReadFile(a.window.saveAs); err != nil || bytes.Count(text, []byte("\n")) < 204 {
+			t.Errorf("exported: %d bytes, %v", len(text), err)
+		}
+	})
 	t.Run("first run", func(t *testing.T) {
 		a := newTestApp(t, "")
 		_, at := servePage(t, a)

@@ -30,6 +30,9 @@ const views = [
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
   { name: 'agents-add', fixture: 'agents', press: ['Add…'] },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
+  { name: 'activity', fixture: 'agents', press: ['Activity'] },
+  { name: 'activity-record', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/ },
+  { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },
   { name: 'node', fixture: 'agents', press: ['Node'] },
   { name: 'general', fixture: 'agents', press: ['General'] },
   ...rtl.map((text, i) => ({ name: `order-${i + 1}`, fixture: 'panel', question: { command: command(text) } })),
@@ -77,6 +80,8 @@ async function look(context, view, theme, scale) {
   if (view.press?.length) await page.waitForTimeout(600) // what comes sooner than half a second does not count
   for (const name of view.press ?? []) await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()
   if (view.tab) await page.getByRole('tab', { name: view.tab }).click()
+  if (view.row) await page.getByRole('row', { name: view.row }).click()
+  if (view.then) await page.getByRole('button', { name: view.then }).click()
   if (check && view.small) await sight(page, where)
   if (panel) await grow(page)
   if (check) await inspect(page, where)

@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { Preview, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, DayRate, End, Preview, Rate, StartingPoint, Verdict, Word } from './types'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -345,7 +345,7 @@ export const outside = {
 export const settings = {
   name: 'Settings',
   computer: 'This computer',
-  pages: { agents: 'Agents', node: 'Node', general: 'General' },
+  pages: { agents: 'Agents', activity: 'Activity', node: 'Node', general: 'General' },
   foot: { listening: 'Listening', broken: 'Policy file broken', history: 'History cannot be written', held: 'An edit waits for you' },
 
   agent: 'Agent',
@@ -506,3 +506,117 @@ export const firstRun = {
   verdict: { pass: 'passes', ask: 'asks', deny: 'denied' } as Record<string, string>,
   asks: 'Still asks',
 }
+
+/** When a row of the history came, in the words of a table: the time today, and the day before it. */
+const moment = (ms: number, now: number) => {
+  const [t, n] = [new Date(ms), new Date(now)]
+  const time = [t.getHours(), t.getMinutes(), t.getSeconds()].map((x) => String(x).padStart(2, '0')).join(':')
+  return t.toDateString() === n.toDateString() ? time : `${short.format(t)}, ${time.slice(0, 5)}`
+}
+const short = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const exactly = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+
+/** How long something took, from milliseconds. */
+const took = (ms: number) =>
+  ms < 0 ? '' : ms < 1000 ? `${ms} ms` : ms < minute ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / minute)} min ${Math.floor((ms % minute) / 1000)} s`
+
+const bytes = (n: number) => (n < 1000 ? count(n, 'byte') : n < 1_000_000 ? `${(n / 1000).toFixed(1)} kB` : `${(n / 1_000_000).toFixed(1)} MB`)
+
+/** How a program ended. */
+const ending = (end: End, state: string) => {
+  if (state === 'waiting') return 'Waits for you'
+  if (state === 'running') return 'Runs'
+  const how = end.timedOut ? 'Ran too long and was ended' : end.signal ? `Ended by ${end.signal}` : end.code !== undefined ? `Code ${end.code}` : ''
+  return [how, end.error && sentence(end.error)].filter(Boolean).join('. ') || 'Did not run'
+}
+
+export const activity = {
+  search: 'Search commands',
+  export: 'Export…',
+  exporting: 'Exporting…',
+  exported: (rows: number, file: string) => `${count(rows, 'row')} written to ${file}`,
+  list: 'History',
+  columns: { time: 'Time', agent: 'Agent', command: 'Command', outcome: 'Outcome', why: 'Why' },
+  outcomes: {
+    waiting: 'Waits for you', passed: 'Passed', 'allowed-once': 'Allowed once', 'allowed-always': 'Allowed always',
+    'denied-by-you': 'Denied by you', 'denied-by-rule': 'Denied by rule', 'time-ran-out': 'Time ran out',
+    'caller-hung-up': 'Caller hung up', 'not-decided': 'Not decided',
+  } as Record<string, string>,
+  filters: {
+    agent: 'Agent', outcome: 'Outcome', reason: 'Reason', time: 'Time', all: 'All', any: 'Any',
+    outcomes: {
+      passed: 'Passed', asked: 'Asked', 'allowed-once': 'Allowed once', 'allowed-always': 'Allowed always', denied: 'Denied',
+    } as Record<string, string>,
+    times: { today: 'Today', '7-days': 'Last 7 days', '30-days': 'Last 30 days' } as Record<string, string>,
+    reasons: {
+      'user-denied': 'You said no', 'prompt-expired': 'Time ran out', 'approval-cancelled': 'Question ended', 'ask-fallback': 'Nobody could be asked',
+      'security=deny': 'Everything is denied', denylisted: 'Denylist', floor: 'Never allowed', 'ask-always': 'Asked about every command',
+      drifted: 'Changed while it waited', 'env-refused': 'Environment refused', 'rate-limited': 'Too many questions', invalid: 'Not understood',
+      ...why,
+    } as Record<string, string>,
+  },
+  moment,
+  date: (ms: number) => exactly.format(ms),
+  why: (row: ActivityRow) => {
+    if (row.by) return panel.by[row.by]?.(row.entry ?? '') ?? ''
+    return (activity.filters.reasons[row.reason ?? ''] ?? sentence(row.sentence ?? ''))
+  },
+  shown: (n: number, more: boolean) => (more ? `The latest ${count(n, 'command')}. Scroll for older ones.` : count(n, 'command')),
+  reading: 'Reading…',
+  none: 'No agent has asked yet.',
+  noMatch: 'Nothing in the history matches.',
+  open: 'Show all…',
+
+  // Charts
+  rate: ['Questions per', '100 commands'] as const,
+  today: 'Today',
+  day: (ms: number) => short.format(ms),
+  noneToday: 'No commands today',
+  before: (per100: number) => `${per100} two weeks ago`,
+  days: (days: DayRate[]) => {
+    const used = days.filter((d) => d.requests)
+    const [first, last] = [used[0], used.at(-1)]
+    if (!first || !last) return 'Questions per 100 commands, 14 days: no commands.'
+    return `Questions per 100 commands, 14 days, from ${first.per100} to ${last.per100}`
+  },
+  dayRate: (d: DayRate) => `${short.format(d.start)}: ${d.requests ? d.per100 : 'no commands'}`,
+  byAgent: 'By agent',
+  nameless: panel.nameless,
+  agentRate: (r: Rate) => `${count(r.asked, 'question')} about ${count(r.requests, 'command')}`,
+
+  // Suggestions
+  suggestions: 'Suggestions',
+  saved: (n: number) => `One entry would have saved ${count(n, 'question')}`,
+  riskiest: 'The riskiest it would have allowed:',
+  look: 'Look at the entry…',
+  later: 'Not now',
+
+  // The record
+  record: 'Request',
+  facts: {
+    outcome: 'Outcome', agent: 'Agent', session: 'Session', folder: 'Folder', peer: 'Asked by', env: 'Sets', judged: 'Judged', entry: 'Entry or rule',
+    policy: 'Policy', arrived: 'Came', asked: 'Asked you', answer: 'Answer', started: 'Started', ended: 'Ended', how: 'Ended how', output: 'Output', runBy: 'Run by',
+  },
+  judged: { pass: 'Passes', ask: 'Asks', deny: 'Denied' } as Record<string, string>,
+  because: (said: string) => said + (/[.!?]$/.test(said) ? '' : '.'),
+  answers: { 'allow-once': 'Allow once', 'allow-always': 'Always allow', deny: 'Deny' } as Record<string, string>,
+  answered: (answer: string, by: string, date: string) =>
+    [activity.answers[answer] ?? answer, by === 'nobody' ? 'by nobody' : by && `by ${answerers.get(by) ?? by}`, date && `on ${date}`].filter(Boolean).join(' '),
+  policy: (security: string, ask: string) => [settings.values[security], ask && `ask: ${settings.values[ask]?.toLowerCase()}`].filter(Boolean).join(', '),
+  noEnv: 'Nothing',
+  ending,
+  took,
+  size: (n: number) => bytes(n),
+  noOutput: 'None',
+  programs: (n: number) => (n === 1 ? 'The program that ran' : `The ${count(n, 'program')} that ran`),
+  close: 'Close',
+}
+
+/** Who answered, where the history has a word for it. What is not here is said as it is. */
+const answerers = new Map([
+  ['panel', 'you, on the panel'],
+  ['terminal', 'you, in the terminal'],
+  ['command line', 'the command line'],
+  ['policy', 'a change of the policy'],
+  ['askFallback', 'the ask fallback'],
+])

@@ -59,6 +59,18 @@ export class EntryForm {
     this.note = this.#was.note
   }
 
+  /** A new entry that somebody else wrote. */
+  static of(backend: Backend, policy: Policy, edit: EntryEdit): EntryForm {
+    const form = new EntryForm(backend, policy)
+    const { pattern, args, argsExact, cwd, note } = whole(edit)
+    form.pattern = pattern
+    form.args = args.join('\n')
+    form.argsExact = argsExact
+    form.cwd = cwd
+    form.note = note
+    return form
+  }
+
   get edit(): EntryEdit {
     return {
       pattern: this.pattern, args: this.argsFit ? lines(this.args) : (this.opened?.exact.args ?? []),

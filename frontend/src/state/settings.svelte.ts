@@ -1,10 +1,10 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
-import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Screen, Theme, Word } from '../lib/types'
+import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Word } from '../lib/types'
 import { DenyForm, EntryForm } from './forms.svelte'
 
-export type Page = 'agents' | 'node' | 'general'
+export type Page = 'agents' | 'activity' | 'node' | 'general'
 
 /** What became of the last edit. */
 export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
@@ -201,6 +201,13 @@ export class SettingsState {
 
   add(kind: 'entry' | 'rule') {
     if (this.policy) this.form = kind === 'entry' ? new EntryForm(this.#backend, this.policy) : new DenyForm(this.#backend, this.policy)
+  }
+
+  /** Shows an entry that was suggested, to be looked at, changed and saved, or not. */
+  async suggest({ agent, exact }: Suggestion) {
+    this.go('agents')
+    await this.choose(agent.id)
+    if (this.policy?.agent.id === agent.id) this.form = EntryForm.of(this.#backend, this.policy, exact)
   }
 
   change(entry: EntryRow) {

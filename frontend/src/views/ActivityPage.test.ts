@@ -1,0 +1,141 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte'
+import axe from 'axe-core'
+import { afterEach, expect, test } from 'vitest'
+import agents from '../fixtures/agents.json'
+import { fake, type Fixture } from '../lib/backend.fake'
+import { activity as text, settings } from '../lib/text'
+import type { ActivityFilter, ActivityRow } from '../lib/types'
+import Settings from './Settings.svelte'
+
+afterEach(cleanup)
+
+async function open(change: (fixture: Fixture) => void = () => {}) {
+  const fixture = structuredClone(agents) as unknown as Fixture
+  change(fixture)
+  const backend = fake(fixture)
+  const page = render(Settings, { backend, screen: fixture.screen, covered: false })
+  await fireEvent.click(screen.getByRole('link', { name: settings.pages.activity }))
+  const grid = await screen.findByRole('grid', { name: text.list })
+  return { backend, grid, ...page }
+}
+
+const clean = async (root: Element) => {
+  const found = await axe.run(root, { rules: { 'color-contrast': { enabled: false } } })
+  expect(found.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])).toEqual([])
+}
+const asked = (backend: ReturnType<typeof fake>) => backend.calls.filter((c) => c[0] === 'activity').map((c) => c.slice(1) as [ActivityFilter, number])
+const row = (name: RegExp) => screen.findByRole('row', { name })
+const history = () => structuredClone(agents.activity) as unknown as NonNullable<Fixture['activity']>
+
+test('the history has no violations, and says who decided', async () => {
+  const { container, grid } = await open()
+  await row(/git fetch/)
+  await clean(container)
+  const said = [...grid.querySelectorAll('tbody tr')].map((r) => r.children[3]?.textContent?.trim())
+  expect(said).toEqual([
+    'Allowed once', 'Passed', 'Denied by you', 'Passed', 'Time ran out', 'Denied by rule', 'Allowed always', 'Caller hung up', 'Waits for you',
+  ])
+  const why = [...grid.querySelectorAll('tbody tr')].map((r) => r.children[4]?.textContent?.trim())
+  expect(why.slice(0, 6)).toEqual(['No entry', 'Entry: rg', 'Runs any code', 'Safe bin', 'No entry', 'Denylist'])
+})
+
+test('each filter asks the host, and what is typed waits until nothing more is', async () => {
+  const { backend } = await open()
+  await row(/git fetch/)
+  await screen.findByRole('option', { name: 'codex' })
+  const choose = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
+  await choose(text.filters.agent, 'codex')
+  await choose(text.filters.outcome, 'denied')
+  await choose(text.filters.reason, 'denylisted')
+  await choose(text.filters.time, 'today')
+  const search = screen.getByLabelText(text.search)
+  for (const typed of ['s', 'su', 'sudo']) await fireEvent.input(search, { target: { value: typed } })
+  await waitFor(() => expect(asked(backend).at(-1)).toEqual([{ agent: 'codex', outcome: 'denied', reason: 'denylisted', time: 'today', text: 'sudo' }, 0]))
+  expect(asked(backend)).toHaveLength(6)
+})
+
+test('the full record is opened with the keyboard, and gives the focus back', async () => {
+  const { grid } = await open()
+  const first = await row(/git fetch/)
+  first.focus()
+  await fireEvent.keyDown(first, { key: 'Enter' })
+  const sheet = within(await screen.findByRole('dialog', { name: text.record }))
+  for (const said of ['Allowed once', '~/Projects/atlas', 'GIT_EDITOR LANG', /^Allow once by you, on the panel on /, '1.5 kB', 'Allowlist, ask: on miss']) {
+    expect(sheet.getAllByText(said).length).toBeGreaterThan(0)
+  }
+  expect(sheet.getByRole('list', { name: 'The 3 programs that ran' }).children).toHaveLength(3)
+  await clean(screen.getByRole('dialog'))
+  await fireEvent.click(sheet.getByRole('button', { name: text.close }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(grid.contains(document.activeElement)).toBe(true)
+})
+
+test('the next rows are read when their place comes near, and only once', async () => {
+  const many = (from: number): ActivityRow[] =>
+    Array.from({ length: 200 }, (_, i) => ({ ...history().page.rows[0]!, n: from - i, id: `r${from - i}`, command: `run ${from - i}` }))
+  const { backend, grid } = await open((f) => (f.activity = { ...history(), page: { rows: many(1000), more: true } }))
+  await row(/run 1000/)
+  expect(grid.getAttribute('aria-rowcount')).toBe('-1')
+  expect(asked(backend)).toHaveLength(1)
+  expect(grid.querySelectorAll('tbody tr').length).toBeLessThan(60)
+  backend.fixture.activity!.page = { rows: many(800).slice(0, 50), more: false }
+  const pane = grid.parentElement!
+  pane.scrollTop = 150 * 32
+  await fireEvent.scroll(pane)
+  await waitFor(() => expect(asked(backend).map((a) => a[1])).toEqual([0, 801]))
+  await waitFor(() => expect(grid.getAttribute('aria-rowcount')).toBe('251'))
+  expect(screen.getByText('250 commands')).toBeTruthy()
+})
+
+test('the charts say their numbers', async () => {
+  await open()
+  expect(await screen.findByRole('img', { name: 'Questions per 100 commands, 14 days, from 12 to 3.5' })).toBeTruthy()
+  expect(screen.getByText(/: no commands$/)).toBeTruthy()
+  expect(within(screen.getByRole('region', { name: text.byAgent })).getAllByRole('listitem')).toHaveLength(2)
+})
+
+test('a suggestion opens as a new entry, or goes', async () => {
+  const { backend } = await open()
+  expect(await screen.findByText('One entry would have saved 42 questions')).toBeTruthy()
+  await fireEvent.click(screen.getByRole('button', { name: text.look }))
+  const sheet = within(await screen.findByRole('dialog', { name: settings.form.addEntry }))
+  expect(sheet.getByLabelText(settings.form.pattern)).toHaveProperty('value', 'npm')
+  expect(sheet.getByLabelText(settings.form.args)).toHaveProperty('value', 'run\nlint')
+  expect(backend.calls.some((c) => c[0] === 'addEntry')).toBe(false)
+  await fireEvent.click(sheet.getByRole('button', { name: settings.form.cancel }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await fireEvent.click(screen.getByRole('link', { name: settings.pages.activity }))
+  await fireEvent.click(await screen.findByRole('button', { name: text.later }))
+  expect(screen.queryByRole('list', { name: text.suggestions })).toBeNull()
+})
+
+test('without suggestions and without a history nothing stands in their place', async () => {
+  const { backend } = await open((f) => (f.activity = undefined))
+  await waitFor(() => expect(asked(backend)).toHaveLength(1))
+  expect(screen.queryByRole('list', { name: text.suggestions })).toBeNull()
+  expect(screen.queryByRole('img')).toBeNull()
+  expect(await screen.findByText(text.noMatch)).toBeTruthy()
+  await fireEvent.change(screen.getByLabelText(text.filters.time), { target: { value: '' } })
+  expect(await screen.findByText(text.none)).toBeTruthy()
+})
+
+test('an export says where it went, or why not', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('button', { name: text.export }))
+  expect(await screen.findByText('3 rows written to /Users/dana/history.jsonl')).toBeTruthy()
+  expect(backend.calls.at(-1)?.[0]).toBe('exportActivity')
+})
+
+test('text of the history is text', async () => {
+  const evil = '<img src=x onerror=alert(1)>'
+  const { container } = await open((f) => {
+    const h = (f.activity = history())
+    h.page.rows[0] = { ...h.page.rows[0]!, command: evil, sentence: evil, reason: 'unknown-reason' }
+    const record = h.records[h.page.rows[0].id]!
+    Object.assign(record, { note: evil, env: [evil], told: evil, deciding: evil, folder: evil, programs: [{ command: evil, path: evil, end: { took: 1 } }] })
+  })
+  await fireEvent.dblClick(await row(/img src/))
+  await screen.findByRole('dialog')
+  expect(document.querySelector('img')).toBeNull()
+  expect(container.textContent).toContain(evil)
+})
