@@ -80,7 +80,7 @@ func TestBoundMethods(t *testing.T) {
 		"Activity":  {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
 		"Settings": {
 			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",
-			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Undo",
+			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Try", "Undo",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -374,6 +375,16 @@ func TestPage(t *testing.T) {
 		startScript(t, "activity", at).wait(t)
 		if text, err := os.ReadFile(a.window.saveAs); err != nil || bytes.Count(text, []byte("\n")) < 204 {
 			t.Errorf("exported: %d bytes, %v", len(text), err)
+		}
+	})
+	t.Run("try", func(t *testing.T) {
+		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": ["sudo"]}, "agents": {"main": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "try", at).wait(t)
+		ran(false)(t, a, "")
+		if page := a.activity.List(shown.ActivityFilter{}, 0); len(page.Rows) > 0 {
+			t.Errorf("recorded: %+v", page.Rows)
 		}
 	})
 	t.Run("first run", func(t *testing.T) {

@@ -22,15 +22,17 @@ func noHistory() *approval.Denial {
 	return deny(approval.ReasonCompanion, "the history cannot be written, so nothing runs: run `countersign doctor`")
 }
 
-// denied is the denial for a judgement that is not a yes.
-func (f *flight) denied() *approval.Denial {
-	d := deny(f.judgement.Reason, f.judgement.Sentence)
-	about := slices.IndexFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictDeny })
+func (f *flight) denied() *approval.Denial { return Denied(f.plan, f.judgement) }
+
+// Denied is the denial for a judgement that is not a yes.
+func Denied(plan approval.Plan, j approval.Judgement) *approval.Denial {
+	d := deny(j.Reason, j.Sentence)
+	about := slices.IndexFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictDeny })
 	if about < 0 {
-		about = slices.IndexFunc(f.judgement.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
+		about = slices.IndexFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
 	}
 	if about >= 0 {
-		d.Segment = strings.Join(f.plan.Segments[about].Argv, " ")
+		d.Segment = strings.Join(plan.Segments[about].Argv, " ")
 	}
 	return d
 }

@@ -334,14 +334,10 @@ func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, judgement, err := h.gate.Explain(ctx, approval.Request{
+	return h.Explain(ctx, approval.Request{
 		Command: params.Command, Cwd: params.Cwd, Env: params.Env,
 		AgentID: params.AgentID, SessionKey: params.SessionKey, Who: approval.Ours,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return Explanation{plan, judgement}, nil
 }
 
 // Explanation is what `explain` returns.

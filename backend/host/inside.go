@@ -98,6 +98,16 @@ func (h *Host) Find(ctx context.Context, name string) (*approval.Segment, error)
 	return &plan.Segments[0], nil
 }
 
+// Explain judges a request as it would be judged now, and neither asks, runs
+// nor records anything.
+func (h *Host) Explain(ctx context.Context, req approval.Request) (Explanation, error) {
+	plan, judgement, err := h.gate.Explain(ctx, req)
+	return Explanation{plan, judgement}, err
+}
+
+// Told is what an agent would be told of a judgement that is not a yes.
+func (e Explanation) Told() string { return gate.Message(*gate.Denied(e.Plan, e.Judgement)) }
+
 // Suppose tells what another policy would conclude about a command.
 func (h *Host) Suppose(ctx context.Context, p approval.Policy, argv ...string) (approval.Verdict, error) {
 	j, err := h.gate.Suppose(ctx, p, approval.Request{Command: argv, Who: approval.Ours})

@@ -230,7 +230,7 @@ const steps = {
     await page.getByText('The latest 200 commands').waitFor()
     await first.focus()
     await page.keyboard.press('End') // and so the next page is read
-    await page.getByText('205 commands').waitFor()
+    await page.getByText('205 commands', { exact: true }).waitFor()
     await page.getByLabel('Search commands').fill('sudo nothing')
     await page.getByText('1 command', { exact: true }).waitFor()
     assert.equal(await page.evaluate(() => 'pwned' in window), false)
@@ -250,6 +250,28 @@ const steps = {
     await page.getByRole('img', { name: /^Questions per 100 commands/ }).waitFor()
     await button('Export…').click()
     await page.getByText(/^\d+ rows written to .*out\.jsonl$/).waitFor()
+  },
+  async try() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByRole('link', { name: 'Try a command' }).click()
+    const field = page.getByLabel('Command to try')
+    const said = (title) => page.getByRole('heading', { name: title }).waitFor()
+    await field.fill('id -u | id -g')
+    await said('Would pass')
+    await page.getByLabel('Folder').fill('/not/there')
+    await page.getByText(/cwd-unavailable/).waitFor()
+    await page.getByLabel('Folder').fill('~')
+    await field.fill('id && touch ~/proof')
+    await said('Would ask you')
+    assert.equal(await page.getByRole('list', { name: 'What runs' }).getByRole('listitem').count(), 2)
+    await field.fill('sudo id')
+    await said('Would be denied')
+    await page.getByText(/^“SYSTEM_RUN_DENIED: denylisted/).waitFor()
+    await field.fill('echo <img src=x onerror="window.pwned=1"> \u202e')
+    await page.getByText('U+202E').first().waitFor()
+    await field.fill('id;'.repeat(21_000))
+    await said('Would ask you')
+    assert.equal(await page.evaluate(() => 'pwned' in window), false)
   },
   async 'first run'() {
     await page.setViewportSize({ width: 720, height: 504 })

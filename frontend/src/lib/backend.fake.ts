@@ -3,7 +3,7 @@
 import type { Backend, HostEvent } from './backend'
 import type {
   ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Rates, Replayed,
-  Saved, Screen, Start, Suggestion,
+  Saved, Screen, Start, Suggestion, Trial,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -17,6 +17,7 @@ export interface Fixture {
   preview: Preview
   replay?: Replayed[]
   activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[] }
+  trials?: Trial[]
 }
 
 export interface Fake extends Backend {
@@ -85,6 +86,12 @@ export function fake(given: Fixture): Fake {
     activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
     suggestions: () => Promise.resolve(fixture.activity?.suggestions ?? []),
     exportActivity: note(() => ({ ok: true, rows: 3, file: '/Users/dana/history.jsonl' }), 'exportActivity'),
+
+    tryCommand: (text, ...rest) => {
+      calls.push(['tryCommand', text, ...rest])
+      const trial = fixture.trials?.find((t) => t.question.command.text === text)
+      return Promise.resolve(trial ?? ({ problem: 'The fixture does not know this command.', took: 0 } as Trial))
+    },
 
     start: () => Promise.resolve(fixture.start),
     choose: save('choose'),

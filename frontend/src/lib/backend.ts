@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
-  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Word,
+  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Word,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -45,6 +45,9 @@ export interface Backend {
   activityAgents(): Promise<Agent[]>
   suggestions(): Promise<Suggestion[]>
   exportActivity(filter: ActivityFilter): Promise<Exported>
+
+  /** Judges a text. Nothing is run. */
+  tryCommand(text: string, agentId: string, folder: string): Promise<Trial>
 
   start(): Promise<Start>
   choose(start: StartingPoint): Promise<Saved>

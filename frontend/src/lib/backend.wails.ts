@@ -35,6 +35,8 @@ export const wails: Backend = {
   suggestions: activity.Suggestions,
   exportActivity: activity.Export,
 
+  tryCommand: settings.Try,
+
   start: settings.Start,
   choose: settings.Choose,
   host: settings.Host,

@@ -345,7 +345,7 @@ export const outside = {
 export const settings = {
   name: 'Settings',
   computer: 'This computer',
-  pages: { agents: 'Agents', activity: 'Activity', node: 'Node', general: 'General' },
+  pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', general: 'General' },
   foot: { listening: 'Listening', broken: 'Policy file broken', history: 'History cannot be written', held: 'An edit waits for you' },
 
   agent: 'Agent',
@@ -610,6 +610,21 @@ export const activity = {
   noOutput: 'None',
   programs: (n: number) => (n === 1 ? 'The program that ran' : `The ${count(n, 'program')} that ran`),
   close: 'Close',
+}
+
+export const trial = {
+  nothing: 'Nothing here is run.',
+  as: 'As',
+  anyAgent: 'Any other agent',
+  in: 'In',
+  folder: 'Folder',
+  command: 'Command to try',
+  hint: 'Type a command, and see what would become of it.',
+  form: 'Judged as an agent would send it to bash -c.',
+  title: { pass: 'Would pass', ask: 'Would ask you', danger: 'Would ask you', deny: 'Would be denied' } as Record<string, string>,
+  passes: 'Every part of it may run without a question.',
+  told: 'Agent is told',
+  took: (us: number) => (us < 1000 ? `Judged in ${us} µs` : `Judged in ${(us / 1000).toFixed(1)} ms`),
 }
 
 /** Who answered, where the history has a word for it. What is not here is said as it is. */

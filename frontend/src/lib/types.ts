@@ -36,6 +36,7 @@ export type Rate = Pick<shown.DayRate, 'requests' | 'asked' | 'per100'>
 export type DayRate = shown.DayRate
 export type Rates = shown.Rates
 export type Suggestion = shown.Suggestion
+export type Trial = shown.Trial
 export type Exported = main.Exported
 export type Answered = main.Answered
 export type Saved = main.Saved

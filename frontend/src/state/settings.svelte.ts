@@ -4,7 +4,7 @@ import { Guard } from '../lib/guard'
 import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Word } from '../lib/types'
 import { DenyForm, EntryForm } from './forms.svelte'
 
-export type Page = 'agents' | 'activity' | 'node' | 'general'
+export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
 
 /** What became of the last edit. */
 export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
