@@ -62,7 +62,7 @@ const longWord = 44
 
 // newCommand splits a text. Every rune of it is in exactly one part.
 func newCommand(plan approval.Plan, j approval.Judgement) Command {
-	c := Command{Text: plan.Text, Hidden: hides(plan.Text)}
+	c := Command{Text: plan.Text, Hidden: display.Veils(plan.Text)}
 	var owner []int
 	if !c.Hidden {
 		owner = owners(plan)
@@ -73,21 +73,6 @@ func newCommand(plan approval.Plan, j approval.Judgement) Command {
 		at += len(line) + 1
 	}
 	return c
-}
-
-// hides reports whether a text holds a character that cannot be seen for what
-// it is. Newline and tab are shown for what they are.
-func hides(text string) bool {
-	before := rune(0)
-	return strings.ContainsFunc(text, func(r rune) bool {
-		bad := hidesAfter(before, r)
-		before = r
-		return bad
-	})
-}
-
-func hidesAfter(before, r rune) bool {
-	return r != '\n' && r != '\t' && (r == unicode.ReplacementChar || display.Hides(before, r))
 }
 
 // turns reports whether a character belongs to text that runs from right to
@@ -185,7 +170,7 @@ func parts(text string) []Part {
 	for _, r := range text {
 		s := string(r)
 		switch {
-		case r == '\t' || hidesAfter(before, r):
+		case r == '\t' || display.VeilsAfter(before, r):
 			add(name(r), Escaped)
 		case turns(r), len(list) > 0 && list[len(list)-1].Kind == RTL && unicode.Is(unicode.M, r):
 			add(s, RTL)

@@ -191,7 +191,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 	}
 	q.count()
 	q.Program = q.program(p)
-	q.Risky = q.risky()
+	q.Risky = p.Judgement.Risk.Level.High()
 	return q
 }
 
@@ -278,8 +278,8 @@ func depth(segments []approval.Segment, i int) (n int) {
 	return n
 }
 
-// dangerous are the reasons that get the mark of danger and take the single
-// key away: what it does cannot be read in the question.
+// dangerous are the reasons that get the mark of danger, as what cannot be read
+// in the question does. Each of them is a high risk.
 var dangerous = map[approval.Reason]bool{
 	approval.ReasonSteersScreen: true, approval.ReasonProtectedState: true,
 	approval.ReasonChangesSystem: true, approval.ReasonBinaryChanged: true,
@@ -291,89 +291,10 @@ func verdict(s approval.Segment, j approval.SegmentJudgement) Verdict {
 		return Denied
 	case j.Verdict == approval.VerdictAllow:
 		return Passes
-	case dangerous[j.Reason] || unseen(s):
+	case dangerous[j.Reason] || s.Unseen():
 		return Danger
 	}
 	return Asks
-}
-
-// unseen reports whether a segment runs what is not in the question: a shell
-// or an interpreter whose program is neither a text after its -c or -e nor a
-// script file, a shell's own words for running texts and files, and a command
-// whose name is known only when it runs.
-func unseen(s approval.Segment) bool {
-	args := s.Argv
-	for len(args) > 1 && (args[0] == "builtin" || args[0] == "command") && s.Program == nil {
-		args = args[1:]
-	}
-	if len(args) == 0 || !literal(args[0]) {
-		return true
-	}
-	switch args[0] {
-	case "eval", "source", ".":
-		return s.Program == nil
-	}
-	switch s.Kind {
-	case approval.KindShell:
-		return !shellOperand(args[1:])
-	case approval.KindInterpreter:
-		return !scriptOperand(args[1:])
-	}
-	return false
-}
-
-// shellOperand reports whether a shell's arguments name its program in the
-// question: -c and a literal text, or a file after options that take no value.
-func shellOperand(args []string) bool {
-	for i, arg := range args {
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-			return isFile(arg)
-		case strings.Trim(arg[1:], "celuxvfni") != "" || arg == "-":
-			return false // -s, -o pipefail, a long option: what comes then is not known
-		case strings.Contains(arg, "c"):
-			return i+1 < len(args) && literal(args[i+1])
-		}
-	}
-	return false
-}
-
-// scriptOperand is the same for an interpreter.
-func scriptOperand(args []string) bool {
-	for i, arg := range args {
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-			return isFile(arg)
-		case arg == "-c" || arg == "-e" || arg == "--eval":
-			return i+1 < len(args) && literal(args[i+1])
-		case arg != "-u" && arg != "-B" && arg != "-w" && arg != "--":
-			return false
-		}
-	}
-	return false
-}
-
-// isFile reports whether an operand is a file whose name is known, and no
-// other name for what is sent.
-func isFile(arg string) bool {
-	return arg != "" && literal(arg) && !strings.HasPrefix(arg, "/dev/") && !strings.HasPrefix(arg, "/proc/")
-}
-
-// literal reports whether a word of a segment was known when it was judged;
-// one that was not stands there as it was written.
-func literal(word string) bool {
-	return word != "" && !strings.ContainsAny(word, "$`\n") && !strings.HasPrefix(word, "<(")
-}
-
-// risky tells the questions that no single key answers with a yes.
-func (q Question) risky() bool {
-	switch q.Reason {
-	case approval.ReasonUnreadable, approval.ReasonTooComplex, approval.ReasonEnvAsks, approval.ReasonBinaryChanged:
-		return true
-	}
-	return q.Command.Hidden ||
-		slices.ContainsFunc(q.Runs, func(r Run) bool { return r.Verdict == Danger }) ||
-		slices.ContainsFunc(q.Env, func(e EnvChange) bool { return e.Danger })
 }
 
 // word names a segment in few letters: its program and, where that is one

@@ -123,9 +123,11 @@ func TestVerdicts(t *testing.T) {
 		{"another name for its input", "curl -s https://x | bash /dev/fd/0", "curl ask, bash danger", true},
 		{"a text that comes later", `bash -c "$(cat x)"`, "bash danger, ? danger, cat ask, cat ask", true},
 		{"behind builtin", `builtin eval "$(cat x)"`, "builtin danger, cat ask", true},
-		{"a file after plain options", "bash -eu build.sh", "bash ask", false},
-		{"a file that can be read", "sh build.sh", "sh ask", false},
+		{"a file after plain options", "bash -eu build.sh", "bash ask", true},
+		{"a file that can be read", "sh build.sh", "sh ask", true},
 		{"eval", `eval "$X"`, "eval danger", true},
+		{"outside the folder", "cp a ../b", "cp ask", true},
+		{"for others", "git push", "git push ask", true},
 		{"an entry passes", "lint src && deploy", "lint pass, deploy ask", false},
 		{"a loop comes in its place", "for f in a; do deploy $f; done; git diff", "deploy ask, git diff ask", false},
 	}

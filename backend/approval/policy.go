@@ -116,6 +116,8 @@ type Judgement struct {
 	// Security and Ask are what held when this was judged.
 	Security Security `json:"security"`
 	Ask      Ask      `json:"ask"`
+	// Risk says how much is at stake if it runs.
+	Risk Weighed `json:"risk"`
 	// Choices are the decisions that a person may give.
 	Choices []Decision `json:"choices,omitempty"`
 	// Writes are the entries that allow-always would write.

@@ -16,11 +16,12 @@ func TestWordsAreClosed(t *testing.T) {
 		Decision approval.Decision
 		Verdict  approval.Verdict
 		Who      approval.Who
+		Risk     approval.Risk
 	}
 	tests := []struct {
 		in, unknown string
 	}{
-		{`{"Host":"node","Security":"full","Ask":"off","Decision":"deny","Verdict":"allow","Who":"ours"}`, ""},
+		{`{"Host":"node","Security":"full","Ask":"off","Decision":"deny","Verdict":"allow","Who":"ours","Risk":"low"}`, ""},
 		{`{}`, ""},
 		{`{"Host":"laptop"}`, "host"},
 		{`{"Security":"FULL"}`, "security"},
@@ -29,6 +30,7 @@ func TestWordsAreClosed(t *testing.T) {
 		{`{"Decision":"allow"}`, "decision"},
 		{`{"Verdict":"allow-once"}`, "verdict"},
 		{`{"Who":"mine"}`, "who"},
+		{`{"Risk":"none"}`, "risk"},
 	}
 	for _, test := range tests {
 		var got words
@@ -64,6 +66,14 @@ func TestStricter(t *testing.T) {
 	}
 	if got := approval.StricterAsk("off", "nonsense"); got != approval.AskAlways {
 		t.Errorf("an unknown ask counts as %q, want always", got)
+	}
+	if got := approval.HigherRisk("low", "nonsense"); got != approval.RiskHigh {
+		t.Errorf("an unknown risk counts as %q, want high", got)
+	}
+	for level, high := range map[approval.Risk]bool{"low": false, "medium": false, "high": true, "": true, "none": true} {
+		if level.High() != high {
+			t.Errorf("risk %q is high: %v", level, !high)
+		}
 	}
 	if got := approval.StricterVerdict("ask", "allow"); got != approval.VerdictAsk {
 		t.Errorf("stricter verdict is %q, want ask", got)

@@ -61,6 +61,22 @@ func Hides(before, r rune) bool {
 	return hidden(r)
 }
 
+// Veils reports whether a text that may have lines and tabs holds a character
+// that cannot be seen for what it is.
+func Veils(text string) bool {
+	before := rune(0)
+	return strings.ContainsFunc(text, func(r rune) bool {
+		bad := VeilsAfter(before, r)
+		before = r
+		return bad
+	})
+}
+
+// VeilsAfter is the same of one character and the one before it.
+func VeilsAfter(before, r rune) bool {
+	return r != '\n' && r != '\t' && (r == utf8.RuneError || Hides(before, r))
+}
+
 // hidden reports whether a character is escaped: controls, formats such as
 // bidi and zero-width characters, line and paragraph separators, all spaces
 // but the common one, and what fonts draw as nothing.

@@ -41,7 +41,15 @@ type Input struct {
 
 // Evaluate judges one request.
 func (r *Rules) Evaluate(in Input) approval.Judgement {
-	j := approval.Judgement{
+	j, about := r.evaluate(in)
+	j.Risk = weigh(in, j, about)
+	return j
+}
+
+// evaluate returns the judgement, and the reasons to ask that are about the
+// whole of the request.
+func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Finding) {
+	j = approval.Judgement{
 		Security: approval.StricterSecurity(r.policy.Security, in.Claim.Security),
 		Ask:      approval.StricterAsk(r.policy.Ask, in.Claim.Ask),
 	}
@@ -50,7 +58,7 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	}
 	if refused := r.refuse(in, j.Security); refused.Reason != approval.ReasonNone {
 		j.Verdict, j.Finding = approval.VerdictDeny, refused
-		return j
+		return j, nil
 	}
 	if outer := in.Plan.Outer; outer != nil {
 		if rule := r.denies(&approval.Segment{Argv: in.Plan.Argv, Program: outer}); rule != nil {
@@ -65,7 +73,8 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 		j.Segments = append(j.Segments, s)
 		take(&j, s.Verdict, s.Finding)
 	}
-	for _, f := range r.whole(in, j.Security) {
+	about = r.whole(in, j.Security)
+	for _, f := range about {
 		take(&j, approval.VerdictAsk, f)
 	}
 	if j.Verdict == approval.VerdictUnset && (in.Plan.Root != nil || j.Security == approval.SecurityFull) {
@@ -74,7 +83,7 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	if j.Verdict == approval.VerdictUnset {
 		take(&j, approval.VerdictDeny, say(approval.ReasonInvalid, "there is nothing to run"))
 	}
-	return r.asking(in, j)
+	return r.asking(in, j), about
 }
 
 // refuse says why a request is refused whatever it would run.

@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
+// reasonRisk says how high the risk is that a reason to ask stands for, and
+// where that comes from: a step of judgement.md, or a place of ui.md. A reason
+// that is in neither list is high.
+var reasonRisk = []struct {
+	level  approval.Risk
+	reason approval.Reason
+	source string
+}{
+	{approval.RiskHigh, approval.ReasonBinaryChanged, "ui, panel 6: a changed program"},
+	{approval.RiskHigh, approval.ReasonChangesConfig, "step 6: it stays, and later commands follow it"},
+	{approval.RiskHigh, approval.ReasonChangesSystem, "step 6: the machine, not the project"},
+	{approval.RiskHigh, approval.ReasonDeletes, "step 6: more than literal targets in the folder"},
+	{approval.RiskHigh, approval.ReasonDenylisted, "step 7: the person's own rule"},
+	{approval.RiskHigh, approval.ReasonEnvAsks, "environment, third list: endpoints, trust, credentials"},
+	{approval.RiskHigh, approval.ReasonEnvRefused, "environment, first list: loaders and helpers"},
+	{approval.RiskHigh, approval.ReasonEvaluates, "step 3: evaluating builtins"},
+	{approval.RiskHigh, approval.ReasonFloor, "step 7: never, whatever policy says"},
+	{approval.RiskHigh, approval.ReasonOutsideFolder, "ui, panel 6: outside the working directory"},
+	{approval.RiskHigh, approval.ReasonProtectedState, "step 7: keys, start-up files, our own state"},
+	{approval.RiskHigh, approval.ReasonSteersScreen, "step 6: it could press our button"},
+	{approval.RiskHigh, approval.ReasonTooComplex, "step 2: not all of it was looked at"},
+	{approval.RiskHigh, approval.ReasonUnreadable, "step 2: it may read as something else"},
+	{approval.RiskHigh, approval.ReasonUntrustedPath, "step 5: others choose the program"},
+	{approval.RiskHigh, approval.ReasonUploads, "step 6: what is sent does not come back"},
+	{approval.RiskHigh, approval.ReasonWrapperUnclear, "step 4: what it starts is not known"},
+
+	{approval.RiskMedium, approval.ReasonApprovalRequired, "step 7, ways to run: a shell reads it, not the runner"},
+	{approval.RiskMedium, approval.ReasonInlineCode, "step 6: code that is in the question; else see Unseen"},
+	{approval.RiskMedium, approval.ReasonNotFound, "step 5: the shell may find another"},
+	{approval.RiskMedium, approval.ReasonRuntimeValue, "step 7: an argument; a command word is Unseen"},
+	{approval.RiskMedium, approval.ReasonStartsProgram, "step 6: the request names what starts"},
+	{approval.RiskMedium, approval.ReasonWritesFile, "step 6: a file of the working directory"},
+
+	{approval.RiskLow, approval.ReasonAllowlistMiss, "step 7: nobody allowed it yet; what it is counts below"},
+	{approval.RiskLow, approval.ReasonAskAlways, "step 7: about the agent, not the command"},
+	{approval.RiskLow, approval.ReasonAskFallback, "step 7: about who can be asked"},
+	{approval.RiskLow, approval.ReasonCwdUnavailable, "it does not run"},
+	{approval.RiskLow, approval.ReasonLeaseEnded, "step 7: it was allowed before"},
+	{approval.RiskLow, approval.ReasonSecurityDeny, "step 7: about the agent, not the command"},
+	{approval.RiskLow, approval.ReasonUserDenied, "about the caller's person"},
+}
+
+// programRisk says the same of what a program is and does when no reason to
+// ask is about it: an entry may let it pass beside a part that asks.
+var programRisk = []struct {
+	level  approval.Risk
+	reason approval.Reason // none: what is told and never asks
+	says   string          // of its name
+	source string
+	of     func(s *approval.Segment) bool
+}{
+	{approval.RiskHigh, approval.ReasonInlineCode, "%s runs what is not in the question", "design, verdicts: runs what it is sent", (*approval.Segment).Unseen},
+	{approval.RiskHigh, approval.ReasonChangesSystem, "%s gives more rights than yours", "step 4: sudo and doas", raises},
+	{approval.RiskHigh, approval.ReasonUploads, "%s publishes for others", "step 6, network: it cannot be taken back", publishes},
+	{approval.RiskHigh, approval.ReasonDeletes, "%s deletes or overwrites what a pattern stands for", "step 6: only literal targets pass", deletesMany},
+	{approval.RiskHigh, approval.ReasonRuntimeValue, "%s changes what only the run can tell", "step 6: through a run-time value", changesUnknown},
+	{approval.RiskMedium, approval.ReasonDeletes, "%s deletes or overwrites files here", "step 6: passes, shown", has(approval.EffectDeletes)},
+	{approval.RiskMedium, approval.ReasonNone, "%s uses the network", "step 6: passes, shown", has(approval.EffectNetwork)},
+	{approval.RiskMedium, approval.ReasonStartsProgram, "%s starts what the project names", "step 6: passes, shown", has(approval.EffectProject)},
+	{approval.RiskMedium, approval.ReasonWritesFile, "%s changes files", "step 6: its purpose", isKind(approval.KindChanger)},
+	{approval.RiskMedium, approval.ReasonNone, "nothing is known of what %s does", "step 6: without a profile", unknown},
+}
+
+func has(e approval.Effect) func(*approval.Segment) bool {
+	return func(s *approval.Segment) bool { return slices.Contains(s.Effects, e) }
+}
+
+func isKind(k approval.ProgramKind) func(*approval.Segment) bool {
+	return func(s *approval.Segment) bool { return s.Kind == k }
+}
+
+func raises(s *approval.Segment) bool { return privileges[nameOf(s)] }
+
+func deletesMany(s *approval.Segment) bool {
+	return slices.Contains(s.Effects, approval.EffectDeletes) && (len(s.Made) > 0 || s.Words != nil)
+}
+
+func changesUnknown(s *approval.Segment) bool {
+	return s.Kind == approval.KindChanger && len(s.Open) > 0
+}
+
+func unknown(s *approval.Segment) bool {
+	return s.Kind == approval.KindOther && !s.Profiled && s.Builtin == ""
+}
+
+// publishing are the first words after a program that give something to others.
+var publishing = map[string][]string{
+	"cargo": {"publish", "yank"}, "docker": {"push", "image push"}, "gem": {"push"}, "gh": {"release create", "release upload"},
+	"git": {"push"}, "helm": {"push"}, "npm": {"publish", "unpublish"}, "pnpm": {"publish"}, "podman": {"push", "image push"},
+	"poetry": {"publish"}, "twine": {"upload"}, "uv": {"publish"}, "yarn": {"publish", "npm publish"},
+}
+
+// publishes errs to the risky side: before these words only options stand, each
+// of which may take a value.
+func publishes(s *approval.Segment) bool {
+	known := publishing[nameOf(s)]
+	if known == nil {
+		return false
+	}
+	option := false
+	for i, arg := range s.Argv {
+		begins := func(w string) bool { return strings.HasPrefix(strings.Join(s.Argv[i:], " ")+" ", w+" ") }
+		switch was := option; {
+		case i == 0:
+		case slices.ContainsFunc(known, begins):
+			return true
+		default:
+			if option = strings.HasPrefix(arg, "-"); !option && !was {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+func nameOf(s *approval.Segment) string {
+	if s.Program != nil {
+		return path.Base(s.Program.Path)
+	}
+	if len(s.Argv) == 0 {
+		return ""
+	}
+	return path.Base(s.Argv[0])
+}
+
+// maxReasons is how many reasons a person is told. Each is as high as the rest.
+const maxReasons = 6
+
+// weigh says how high the risk of a request is: as high as the highest of its
+// parts, so that adding one never lowers it. about are the reasons that are
+// about the whole.
+func weigh(in Input, j approval.Judgement, about []approval.Finding) approval.Weighed {
+	w := weighing{}
+	w.finding(j.Finding)
+	for _, list := range [][]approval.Finding{about, in.Plan.Findings} {
+		for _, f := range list {
+			w.finding(f)
+		}
+	}
+	if in.Plan.Invalid != "" {
+		w.add(approval.RiskHigh, say(approval.ReasonInvalid, in.Plan.Invalid))
+	}
+	if display.Veils(in.Plan.Text) {
+		w.add(approval.RiskHigh, say(approval.ReasonUnreadable, "it holds characters that cannot be seen"))
+	}
+	if len(in.EnvAsks) > 0 { // also where nobody is asked about them
+		w.add(approval.RiskHigh, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvAsks)))
+	}
+	if in.Who != approval.Ours {
+		w.add(approval.RiskMedium, say(approval.ReasonApprovalRequired, "the caller runs it, not Countersign"))
+	}
+	network, shell := false, false
+	for i := range in.Plan.Segments {
+		s := &in.Plan.Segments[i]
+		w.segment(s)
+		if i < len(j.Segments) {
+			w.finding(j.Segments[i].Finding)
+		}
+		network = network || slices.Contains(s.Effects, approval.EffectNetwork)
+		shell = shell || s.Kind == approval.KindShell
+	}
+	if network && shell {
+		w.add(approval.RiskHigh, say(approval.ReasonInlineCode, "it uses the network and runs a shell"))
+	}
+	return approval.Weighed{Level: approval.HigherRisk(w.Level, approval.RiskLow), Reasons: w.Reasons}
+}
+
+// weighing is what was weighed so far.
+type weighing struct{ approval.Weighed }
+
+// add counts one reason. Those of a lower level are forgotten.
+func (w *weighing) add(level approval.Risk, f approval.Finding) {
+	if level == approval.RiskLow {
+		return
+	}
+	if approval.HigherRisk(w.Level, level) != w.Level {
+		w.Weighed = approval.Weighed{Level: level}
+	}
+	if level == w.Level && len(w.Reasons) < maxReasons && !slices.Contains(w.Reasons, f) {
+		w.Reasons = append(w.Reasons, f)
+	}
+}
+
+func (w *weighing) finding(f approval.Finding) {
+	if f.Reason == approval.ReasonNone {
+		return
+	}
+	for _, row := range reasonRisk {
+		if row.reason == f.Reason {
+			w.add(row.level, f)
+			return
+		}
+	}
+	w.add(approval.RiskHigh, f)
+}
+
+func (w *weighing) segment(s *approval.Segment) {
+	if s.Named {
+		return // it may mean anything; what it means for the denylist is judged
+	}
+	if s.Floor != "" {
+		w.finding(say(approval.ReasonFloor, s.Floor))
+	}
+	for _, f := range s.Findings {
+		w.finding(f)
+	}
+	for _, row := range programRisk {
+		if row.of(s) {
+			w.add(row.level, say(row.reason, fmt.Sprintf(row.says, display.Escape(nameOf(s)))))
+		}
+	}
+}
