@@ -28,7 +28,28 @@ type Plan struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Invalid is set when the request means nothing at all and is refused.
 	Invalid string `json:"invalid,omitempty"`
+	// Targets are the files that redirections write. They and those of segments
+	// follow from what is above, as far as it tells; nothing is judged by them.
+	Targets []Target `json:"-"`
 }
+
+// Target is a file or a folder that a command names to do something to it.
+type Target struct {
+	// Path is absolute and as it was named: links in it were not followed. It is
+	// empty for one that only the run can tell.
+	Path string
+	Op   TargetOp
+}
+
+// TargetOp is what a command does to a file or a folder.
+type TargetOp string
+
+const (
+	TargetWrites  TargetOp = "writes"  // makes it, or replaces what it holds
+	TargetChanges TargetOp = "changes" // changes it, or something in it
+	TargetMoves   TargetOp = "moves"   // to another place, where it is a target too
+	TargetDeletes TargetOp = "deletes" // with all that is in it
+)
 
 // Effect is what an allowed program may do without a question, and is shown
 // (judgement.md, step 6).
@@ -177,6 +198,8 @@ type Segment struct {
 	// FromFile that a program in a file was read.
 	Looked   bool `json:"-"`
 	FromFile bool `json:"-"`
+	// Targets are the files and folders that its words name to be changed.
+	Targets []Target `json:"-"`
 	// Ours is set when its arguments name files of Countersign itself.
 	Ours bool `json:"ours,omitempty"`
 	// Floor is set when it may never run, whatever policy says.

@@ -104,6 +104,8 @@ type arguments struct {
 	effects  []approval.Effect  // what is shown although it passes
 	gone     []string           // what it deletes or overwrites
 	code     []approval.File    // with program text
+	targets  []approval.Target  // what is shown of what it changes
+	named    []argument         // its operands
 }
 
 // inner is a command that the words of a program hold.
@@ -144,6 +146,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			p, a.count = p.subs[arg], 0
 			a.begin(p)
 		case word.maybeOption():
+			a.untold(p, word)
 			a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 		case arg == "-" && p.is["dash"] && a.count == 0:
 		case arg == "--" && p.is["nostop"]:
@@ -360,6 +363,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	switch {
 	case word.open != nil && word.open.Many:
+		a.untold(p, word)
 		a.find(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", p.name)
 		return false
 	case p.is["plus"] && a.plus == 0 && strings.HasPrefix(word.text, "+"):
@@ -378,6 +382,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.assigned(p, name, word)
 		return false
 	}
+	a.named = append(a.named, word)
 	if p.last != effectNone {
 		a.ends = append(a.ends, word)
 	}

@@ -27,6 +27,7 @@ func (j *job) effects(seg *approval.Segment) {
 	args, reader := j.profiled(seg), readerWords{}
 	if args != nil {
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code = true, args.looked, args.program, args.effects, args.code
+		seg.Targets = args.changed(path.Base(seg.Program.Path))
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {
 		reader = asReader(name, seg.Argv)

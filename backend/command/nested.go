@@ -133,6 +133,7 @@ func (j *job) innerText(index int, outer approval.Segment) bool {
 	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
 	inner.text(text, "bash")
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
+	j.plan.Targets = append(j.plan.Targets, inner.plan.Targets...)
 	base := len(j.plan.Segments)
 	for _, seg := range inner.plan.Segments {
 		if seg.Via > 0 {

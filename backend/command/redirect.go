@@ -54,6 +54,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		seg.Floor = "it overwrites the device " + target
 		return nil, approval.Finding{}
 	}
+	t.into(r.Op, target, known, seg.Dir)
 	fd, ok := descriptor(r)
 	if !ok {
 		return nil, finding(approval.ReasonApprovalRequired, "it uses descriptor %s", r.N.Value)
@@ -79,6 +80,21 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		}
 	}
 	return nil, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null")
+}
+
+// into takes down what a redirection writes.
+func (t *textJob) into(op syntax.RedirOperator, target string, known bool, dir string) {
+	does := approval.TargetWrites
+	switch op {
+	case syntax.RdrOut, syntax.RdrAll, syntax.RdrClob, syntax.RdrAllClob:
+	case syntax.AppOut, syntax.AppAll, syntax.RdrInOut, syntax.AppClob, syntax.AppAllClob:
+		does = approval.TargetChanges
+	default:
+		return
+	}
+	if target != "/dev/null" || !known {
+		t.plan.Targets = append(t.plan.Targets, targetAt(does, dir, target, known))
+	}
 }
 
 // descriptor returns the number before a redirection, -1 for none.

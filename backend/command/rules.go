@@ -46,6 +46,8 @@ type rule struct {
 	note   func(a *arguments, u use)
 
 	program, code bool
+	// target is what is shown to be done to what the value names.
+	target approval.TargetOp
 }
 
 // effects are all of them. An effect without a reason asks in its note, or not
@@ -65,7 +67,7 @@ func init() { // the notes of some look at others
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
-		"writes":      {reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
+		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
 		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
@@ -184,20 +186,20 @@ func init() { // the notes of some look at others
 		}},
 
 		// Places that are written, or deleted.
-		"out": {reason: outside, says: moreThan, check: func(a *arguments, u use) bool {
+		"out": {target: approval.TargetWrites, reason: outside, says: moreThan, check: func(a *arguments, u use) bool {
 			return u.value == "/dev/null" || a.inside(u.value) && !a.inGit(u.value)
 		}},
-		"sink": {reason: approval.ReasonWritesFile, says: "%[1]s writes a file", check: func(_ *arguments, u use) bool {
+		"sink": {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file", check: func(_ *arguments, u use) bool {
 			return u.value == "-" || u.value == "/dev/null"
 		}},
-		"into": {note: (*arguments).into},
-		"copy": {note: (*arguments).into},
-		"each": {note: func(a *arguments, u use) {
+		"into": {target: approval.TargetWrites, note: (*arguments).into},
+		"copy": {target: approval.TargetWrites, note: (*arguments).into},
+		"each": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			if a.into(u); path.Clean(join(a.start, u.value)) == a.plan.Cwd.Path {
 				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
 			}
 		}},
-		"packed": {note: func(a *arguments, u use) {
+		"packed": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			effects["each"].note(a, u)
 			if i := strings.LastIndexAny(u.value, ".-_"); i > 0 {
 				a.values = append(a.values, u.value[:i])
@@ -206,17 +208,17 @@ func init() { // the notes of some look at others
 		"prefix": {reason: approval.ReasonProtectedState, says: "%[1]s writes files whose names begin with %[2]q, as those of settings may", check: func(_ *arguments, u use) bool {
 			return !hiddenName.MatchString(u.value)
 		}, note: (*arguments).into},
-		"under": {reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.agents(u)
 			if a.dir = join(a.dir, u.value); !a.closed(a.dir) {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.agents(u)
 			goes(a, u)
 		}},
-		"below": {reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
+		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
 		}, note: goes},
 	}
@@ -351,6 +353,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
+	}
+	if r.target != "" {
+		a.targeted(r.target, u, word)
 	}
 	if r.note != nil {
 		r.note(a, u)
