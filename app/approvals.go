@@ -25,6 +25,17 @@ type Answered struct {
 // is whole, or the first if that is not there.
 func (a *Approvals) Screen(want string) shown.Screen { return a.app.screen(want) }
 
+// WouldDo looks at what a question would do to which files. It takes 50 ms at
+// most, and is empty for a question that does not wait.
+func (a *Approvals) WouldDo(id string) shown.WouldDo {
+	waiting := a.app.host.Waiting()
+	i := slices.IndexFunc(waiting, func(p approval.Prompt) bool { return p.ID == id })
+	if i < 0 {
+		return shown.WouldDo{Lines: []shown.Line{}}
+	}
+	return shown.NewWouldDo(waiting[i], a.app.host.Preview(&waiting[i].Plan), a.app.person)
+}
+
 // Ready says that a question is on the page, and how many points of height it
 // would like to have. The window is shown then, and not before.
 func (a *Approvals) Ready(id string, height int) { a.app.ready(id, height) }

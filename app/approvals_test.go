@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -337,5 +338,90 @@ func TestRenamedAgent(t *testing.T) {
 	if got := a.approvals.Decide(q.ID, now.Seen, "allow-once", ""); !got.OK {
 		t.Error(got.Message)
 	}
+	a.answer(answers)
+}
+
+// repository makes the home folder of an app one that git knows: a file that
+// it has as it is, one with changes, one that is new, and a folder.
+func repository(t *testing.T, home string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("skipped: git is not installed, and its index is what is read")
+	}
+	write := func(name, text string) {
+		name = filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = home
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	write("same.txt", "same")
+	write("changed.txt", "before")
+	write("build/kept.o", strings.Repeat("x", 1500))
+	git("add", "same.txt", "changed.txt", "build")
+	write("changed.txt", "afterwards")
+	write("new.txt", "new")
+	write("build/new.o", strings.Repeat("x", 500))
+}
+
+func (a *testApp) wouldDo(id string) string {
+	a.t.Helper()
+	said := ""
+	a.eventually("the disk answers in time", func() bool {
+		var list []string
+		for _, l := range a.approvals.WouldDo(id).Lines {
+			list = append(list, strings.Join(strings.Fields(l.Text+" "+l.Path+" "+l.Rest), " "))
+		}
+		said = strings.Join(list, ". ")
+		return !strings.Contains(said, "Could not")
+	})
+	return said
+}
+
+// What a question would do is looked up on the disk, changes nothing there and
+// nothing about the question.
+func TestWouldDo(t *testing.T) {
+	a := newTestApp(t, askMe)
+	repository(t, a.person.Home)
+	answers := a.agent(t.Context(), "main", "rm", "-r", "build", "new.txt", "changed.txt", "none")
+	q := a.question()
+	want := "Deletes 4 files, 2 KB; 2 of them not in git, 1 with changes that are not in git; 1 more not there"
+	if got := a.wouldDo(q.ID); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, name := range []string{"build/kept.o", "build/new.o", "new.txt", "changed.txt"} {
+		if _, err := os.Stat(filepath.Join(a.person.Home, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if again := a.question(); again.Seen != q.Seen {
+		t.Error("the question is another one after it was looked at")
+	}
+	if got := a.approvals.WouldDo("another"); len(got.Lines) != 0 || got.Lines == nil {
+		t.Errorf("a question that does not wait: %+v", got)
+	}
+	a.look(q.ID)
+	a.approvals.Decide(q.ID, q.Seen, "deny", "")
+	a.answer(answers)
+
+	answers = a.agent(t.Context(), "main", "mv", "same.txt", "changed.txt")
+	q = a.question()
+	want = "Overwrites changed.txt (10 bytes, with changes that are not in git). Moves same.txt (4 bytes, in git as it is)"
+	if got := a.wouldDo(q.ID); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	a.look(q.ID)
+	a.approvals.Decide(q.ID, q.Seen, "deny", "")
 	a.answer(answers)
 }

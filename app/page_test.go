@@ -326,6 +326,18 @@ func TestPage(t *testing.T) {
 		script.wait(t)
 		a.eventually("it is dismissed", func() bool { return len(a.host.Waiting()) == 0 })
 	})
+	t.Run("would do", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		repository(t, a.person.Home)
+		answers := a.agent(t.Context(), "main", "rm", "-r", "build", "same.txt")
+		a.question()
+		startScript(t, "would do", at).wait(t)
+		a.answer(answers)
+		if _, err := os.Stat(filepath.Join(a.person.Home, "build", "new.o")); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("paging", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -36,6 +38,7 @@ type fixture struct {
 	Replay      []shown.Replayed        `json:"replay"`
 	Activity    *activityFixture        `json:"activity,omitempty"`
 	Trials      []shown.Trial           `json:"trials,omitempty"`
+	WouldDo     shown.WouldDo           `json:"wouldDo"`
 }
 
 const home = "/Users/dana"
@@ -63,9 +66,12 @@ func TestFixtures(t *testing.T) {
 	scenes := map[string]fixture{}
 	panel := func(name string, questions ...approval.Prompt) {
 		f := fixture{Screen: base.Screen, Agents: []shown.AgentRow{}, Policies: map[string]shown.Policy{}, Start: shown.Start{Tools: []shown.Tool{}, Examples: []shown.Example{}}}
-		f.Host.Held, f.Replay = []string{}, replayed
+		f.Host.Held, f.Replay, f.WouldDo.Lines = []string{}, replayed, []shown.Line{}
 		for _, q := range questions {
 			f.Screen.Waiting = append(f.Screen.Waiting, shown.NewQuestion(q, in))
+		}
+		if len(questions) > 0 {
+			f.WouldDo = shown.NewWouldDo(questions[0], lookAt(questions[0]), in)
 		}
 		scenes[name] = f
 	}
@@ -75,6 +81,11 @@ func TestFixtures(t *testing.T) {
 	panel("panel-widths", w.ask("claude-code", "main", "sh", "-c", "git fetch origin && git rebase origin/main 2>&1 | tail -20"))
 	panel("panel-queue", w.ask("release-bot", "v2", "gh", "release", "view"), rebase, sh)
 	panel("panel-danger", sh)
+	removes := w.ask("claude-code", "main", "sh", "-c", "rm -rf build notes.md && cp ../draft.md README.md && make test")
+	panel("panel-effects", removes)
+	effects := scenes["panel-effects"]
+	effects.WouldDo = shown.NewWouldDo(removes, seen(lookAt(removes)), in)
+	scenes["panel-effects"] = effects
 	panel("panel-env", w.askEnv("codex", map[string]string{"CURL_CA_BUNDLE": "/tmp/ca.pem", "GH_TOKEN": "ghp_0123456789abcdef0123", "LANG": "C"}, "gh", "pr", "view", "412", "--comments"))
 	panel("panel-hidden", w.ask("codex", "main", "sh", "-c", "sh ./update-\u202egnp.hs --quiet\u200b"))
 	panel("panel-rtl", w.ask("codex", "main", "sh", "-c", `mkdir -p ~/מסמכים && cp "דוחות/סיכום 2026.txt" ~/مستندات/نسخ/ # 🦞`))
@@ -182,6 +193,45 @@ func (w *world) trials() []shown.Trial {
 	return list
 }
 
+// lookAt looks at a disk on which nothing is that a command changes.
+func lookAt(p approval.Prompt) preview.Preview {
+	plan := p.Plan
+	targets := plan.Targets
+	plan.Targets, plan.Segments = nil, slices.Clone(plan.Segments)
+	for i := range plan.Segments {
+		targets = append(targets, plan.Segments[i].Targets...)
+		plan.Segments[i].Targets = nil
+	}
+	v := preview.New().Look(&plan, preview.Limit) // there is nothing to look at
+	for _, t := range targets {
+		if t.Path == "" {
+			v.Untold = true
+			continue
+		}
+		v.Targets = append(v.Targets, preview.Target{Op: t.Op, Path: t.Path, Kind: preview.Nothing})
+	}
+	return v
+}
+
+// seen puts something there: a folder to be deleted, and files that git knows
+// or not.
+func seen(v preview.Preview) preview.Preview {
+	for i := range v.Targets {
+		t := &v.Targets[i]
+		t.Kind, t.Files, t.Size, t.InRepo = preview.File, 1, 4_210, true
+		switch filepath.Base(t.Path) {
+		case "build":
+			t.Kind, t.Files, t.Size, t.Unknown = preview.Folder, 312, 1_240_000, 312
+		case "README.md":
+			t.Changed = 1
+		case "notes.md":
+			t.Unknown, t.Size = 1, 830
+		}
+	}
+	v.GaveUp = preview.GaveUpTime
+	return v
+}
+
 type world struct {
 	analyzer *command.Analyzer
 	env      environ.Base
@@ -191,7 +241,7 @@ type world struct {
 func newWorld() *world {
 	disk := approvaltest.NewWorld(`
 		/usr/bin/git /usr/bin/tail /usr/bin/head /usr/bin/cat /usr/bin/curl /bin/sh /bin/bash /usr/bin/cp /usr/bin/mkdir
-		/usr/bin/nice /usr/bin/env /opt/tools/bin/lint /opt/tools/bin/deploy /usr/local/bin/gh /usr/bin/gofmt /usr/bin/go
+		/usr/bin/rm /usr/bin/make /usr/bin/nice /usr/bin/env /opt/tools/bin/lint /opt/tools/bin/deploy /usr/local/bin/gh /usr/bin/gofmt /usr/bin/go
 		/Users/dana/Projects/atlas/README.md`)
 	script := home + "/Library/Mobile Documents/com~apple~CloudDocs/Work/Clients/Northern Lights Collective/2026/Deliverables/atlas-monorepo/packages/ingest-pipeline/scripts/generated/verify_checksums.sh"
 	disk.Files[script] = approvaltest.File{Mode: 0o755, UID: 501, Text: "#!/bin/sh\n"}
@@ -282,6 +332,7 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 			},
 		},
 		Preferences: shown.Preferences{Theme: shown.ThemeSystem},
+		WouldDo:     shown.WouldDo{Lines: []shown.Line{}},
 		Preview:     shown.Preview{Count: 3, Programs: []string{"/usr/bin/git", "/usr/bin/git-lfs", "/usr/bin/git-shell"}, Warning: shown.WarnStarts},
 	}
 	for _, row := range f.Agents {

@@ -53,8 +53,10 @@ type Question struct {
 	Folder   string          `json:"folder"`
 	// Shell is the program that a yes hands the whole text to, if there is one.
 	Shell string `json:"shell,omitempty"`
-	// Risky takes the single key away from Allow once.
+	// Risky takes the single key away from Allow once; Risk says why, and what
+	// a low one is.
 	Risky bool `json:"risky"`
+	Risk  Risk `json:"risk"`
 	// AllowOnce tells that it is offered. Deny always is.
 	AllowOnce bool `json:"allowOnce"`
 	// Always holds the entries that Always allow would write; none when it is
@@ -107,6 +109,23 @@ type Run struct {
 	Dir string `json:"dir,omitempty"`
 	// Effects are what is its job and told all the same.
 	Effects []approval.Effect `json:"effects,omitempty"`
+}
+
+// Risk says how much is at stake, and why that is not less.
+type Risk struct {
+	Level   approval.Risk `json:"level"`
+	Reasons []string      `json:"reasons"`
+}
+
+func newRisk(w approval.Weighed) Risk {
+	r := Risk{Level: w.Level, Reasons: []string{}}
+	if w.Level.High() {
+		r.Level = approval.RiskHigh
+	}
+	for _, f := range w.Reasons {
+		r.Reasons = append(r.Reasons, display.Escape(f.Sentence))
+	}
+	return r
 }
 
 // By says what let a program pass.
@@ -162,7 +181,7 @@ func NewPlace(p approval.Prompt, in Person) Question {
 	return Question{
 		ID: p.ID, Partial: true, Agent: in.agent(p.AgentID), Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: Command{Lines: [][]Piece{}}, Claims: []string{}, Runs: []Run{}, Env: []EnvChange{}, Always: []Entry{},
-		Widths: []Width{}, Keeps: []approval.Keep{},
+		Risk: Risk{Reasons: []string{}}, Widths: []Width{}, Keeps: []approval.Keep{},
 	}
 }
 
@@ -191,7 +210,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 	}
 	q.count()
 	q.Program = q.program(p)
-	q.Risky = p.Judgement.Risk.Level.High()
+	q.Risky, q.Risk = p.Judgement.Risk.Level.High(), newRisk(p.Judgement.Risk)
 	return q
 }
 

@@ -51,9 +51,8 @@ const longName = 40
 // about showing it.
 func NewAgent(id string, n Named) Agent {
 	full := display.Escape(cmp.Or(n.Name, id))
-	a := Agent{ID: id, Name: full, Initial: initial(full), Color: color(id, n.Color)}
-	if r := []rune(full); len(r) > longName {
-		a.Name = string(r[:longName/2]) + "…" + string(r[len(r)-longName/2+1:])
+	a := Agent{ID: id, Name: short(full), Initial: initial(full), Color: color(id, n.Color)}
+	if a.Name != full {
 		a.Full = full
 	}
 	// A name that hides another id is not enough to tell who asks.
@@ -61,6 +60,15 @@ func NewAgent(id string, n Named) Agent {
 		a.Full = strings.TrimPrefix(a.Full+" · ", " · ") + display.Escape(id)
 	}
 	return a
+}
+
+// short cuts a long name in its middle.
+func short(name string) string {
+	r := []rune(name)
+	if len(r) <= longName {
+		return name
+	}
+	return string(r[:longName/2]) + "…" + string(r[len(r)-longName/2+1:])
 }
 
 func (in Person) agent(id string) Agent { return NewAgent(id, in.Agents[id]) }

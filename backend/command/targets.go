@@ -55,11 +55,13 @@ func (a *arguments) untold(p *profile, word argument) {
 }
 
 // onePlace are the programs of which only the last operand is written, or what
-// has the names of the others in it; movers take the others away.
+// has the names of the others in it; movers take the others away. Of firstOnly
+// the first is.
 var (
 	onePlace  = words("cp gcp mv gmv install ginstall ln gln")
 	movers    = words("mv gmv")
 	firstOnly = words("zip 7z 7za 7zz 7zr")
+	keepers   = words("touch gtouch tee gtee rsync") // may leave what is there
 )
 
 // changed returns what a program changes, each once, as far as its words name
@@ -77,6 +79,9 @@ func (a *arguments) changed(name string) []approval.Target {
 	var once []approval.Target
 	seen := map[approval.Target]bool{}
 	for _, t := range list {
+		if keepers[name] {
+			t.Op = approval.TargetChanges
+		}
 		if !seen[t] {
 			once = append(once, t)
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -77,6 +78,7 @@ type Host struct {
 	history *history.DB
 	pending *pending.Book
 	runner  *runner.Runner
+	looker  *preview.Looker
 	gate    *gate.Gate
 	lock    *ipc.Lock
 	server  *ipc.Server
@@ -93,7 +95,7 @@ type Host struct {
 // Start opens the state folder, takes its lock and begins to answer on the
 // socket. A folder whose host is alive gives ipc.ErrLive.
 func Start(opt Options) (*Host, error) {
-	h := &Host{opt: opt, log: opt.Log, started: time.Now(), machineDone: make(chan struct{})}
+	h := &Host{opt: opt, log: opt.Log, looker: preview.New(), started: time.Now(), machineDone: make(chan struct{})}
 	h.askers.always = opt.WaitForAnswers
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -21,6 +22,12 @@ func (h *Host) Watch(ctx context.Context, cursor uint64) (uint64, []approval.Pro
 
 // Waiting returns the questions, those that somebody waits for first.
 func (h *Host) Waiting() []approval.Prompt { return h.pending.List() }
+
+// Preview looks at what a plan would do to which files. It takes preview.Limit at
+// most; what a yes means does not hang on it.
+func (h *Host) Preview(plan *approval.Plan) preview.Preview {
+	return h.looker.Look(plan, preview.Limit)
+}
 
 // Answer gives a question a person's answer. Its errors are those of package
 // pending.

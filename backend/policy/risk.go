@@ -69,7 +69,7 @@ var programRisk = []struct {
 	{approval.RiskMedium, approval.ReasonDeletes, "%s deletes or overwrites files here", "step 6: passes, shown", has(approval.EffectDeletes)},
 	{approval.RiskMedium, approval.ReasonNone, "%s uses the network", "step 6: passes, shown", has(approval.EffectNetwork)},
 	{approval.RiskMedium, approval.ReasonStartsProgram, "%s starts what the project names", "step 6: passes, shown", has(approval.EffectProject)},
-	{approval.RiskMedium, approval.ReasonWritesFile, "%s changes files", "step 6: its purpose", isKind(approval.KindChanger)},
+	{approval.RiskMedium, approval.ReasonWritesFile, "%s changes files", "step 6: its purpose", changes},
 	{approval.RiskMedium, approval.ReasonNone, "nothing is known of what %s does", "step 6: without a profile", unknown},
 }
 
@@ -77,8 +77,8 @@ func has(e approval.Effect) func(*approval.Segment) bool {
 	return func(s *approval.Segment) bool { return slices.Contains(s.Effects, e) }
 }
 
-func isKind(k approval.ProgramKind) func(*approval.Segment) bool {
-	return func(s *approval.Segment) bool { return s.Kind == k }
+func changes(s *approval.Segment) bool {
+	return s.Kind == approval.KindChanger && !slices.Contains(s.Effects, approval.EffectDeletes)
 }
 
 func raises(s *approval.Segment) bool { return privileges[nameOf(s)] }
@@ -92,7 +92,7 @@ func changesUnknown(s *approval.Segment) bool {
 }
 
 func unknown(s *approval.Segment) bool {
-	return s.Kind == approval.KindOther && !s.Profiled && s.Builtin == ""
+	return s.Kind == approval.KindOther && !s.Profiled && s.Program != nil
 }
 
 // publishing are the first words after a program that give something to others.

@@ -11,11 +11,6 @@ import (
 func told(plan *approval.Plan) Preview {
 	var p Preview
 	p.add(plan.Targets)
-	for _, f := range plan.Findings {
-		if f.Reason == approval.ReasonUnreadable || f.Reason == approval.ReasonTooComplex {
-			p.Untold = true
-		}
-	}
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
 		if s.Named {
@@ -34,6 +29,11 @@ func told(plan *approval.Plan) Preview {
 		}
 		if unknown(s) {
 			once(&p.Unknown, word)
+		}
+	}
+	for _, f := range plan.Findings {
+		if open[f.Reason] && len(p.Unknown) == 0 { // else it is about one of these
+			p.Untold = true
 		}
 	}
 	return p

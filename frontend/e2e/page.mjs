@@ -177,6 +177,22 @@ const steps = {
     await button(/^Close/).click()
     await gone()
   },
+  async 'would do'() {
+    await panel().waitFor()
+    // The host may give up on a slow disk, and says so; then nothing more is known.
+    const would = page.locator('.would')
+    await would.waitFor()
+    const said = await would.innerText()
+    if (!/in 50 ms/.test(said)) {
+      assert.match(said, /Deletes build \(2 files, 2 KB, 1 of them not in git\)/)
+      assert.match(said, /Deletes same\.txt \(4 bytes, in git as it is\)/)
+    }
+    assert.match(await panel().textContent(), /Risk\s*Medium: rm deletes or overwrites files here\./)
+    assert.equal(await button(/^Allow once/).getAttribute('aria-keyshortcuts'), 'Control+O')
+    await guard()
+    await button(/^Deny/).click()
+    await gone()
+  },
   async paging() {
     await page.getByText('1 of 2 waiting').waitFor()
     assert.match(await panel().textContent(), /May one run touch\?/)

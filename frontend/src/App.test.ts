@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import App from './App.svelte'
 import { fake, type Fake, type Fixture } from './lib/backend.fake'
 import { calls, ended, host, question, replace, widths } from './lib/sample'
-import type { Question } from './lib/types'
+import type { Question, WouldDo } from './lib/types'
 
 const fixtures = import.meta.glob<Fixture>('./fixtures/*.json', { eager: true, import: 'default' })
 
@@ -37,6 +37,10 @@ function press(key: string, how: KeyboardEventInit = {}) {
 }
 
 const ctrl = { ctrlKey: true }
+
+/** The value of a fact, as it is read. */
+const fact = (container: HTMLElement, name: string) =>
+  [...container.querySelectorAll('dt')].find((dt) => dt.textContent === name)?.nextElementSibling?.textContent?.trim()
 
 describe('the panel', () => {
   test('has Deny in focus, and the answers first in the order of the keyboard', async () => {
@@ -98,6 +102,50 @@ describe('the panel', () => {
     expect(calls(backend, 'decide')).toEqual([])
     expect(getByRole('button', { name: 'Allow once' }).textContent).not.toContain('O ')
     expect(getByRole('button', { name: 'Allow once' }).hasAttribute('aria-keyshortcuts')).toBe(false)
+  })
+
+  test('says what it would do as soon as the host has looked, and the risk at once', async () => {
+    const risk = { level: 'medium', reasons: ['rm deletes files here', 'git uses the network'] }
+    const backend = host(question('a', { risk }))
+    let found = (_: WouldDo) => {}
+    backend.wouldDo = () => new Promise((resolve) => (found = resolve))
+    const { getByText, queryByText, container } = await open(backend)
+    expect(fact(container, 'Risk')).toBe('Medium: rm deletes files here; git uses the network.')
+    expect(fact(container, 'Would do')).toBe('Looking…')
+    found({ lines: [{ text: 'Deletes', path: 'notes.md', rest: '(1 KB, not in git)' }, { text: 'Uses the network: git' }] })
+    await settle()
+    expect(queryByText('Looking…')).toBeNull()
+    expect(fact(container, 'Would do')).toBe('Deletes notes.md (1 KB, not in git)Uses the network: git')
+    expect(getByText('notes.md').closest('.mono')).toBeTruthy()
+  })
+
+  test.each([
+    ['has nothing to say', () => Promise.resolve({ lines: [] })],
+    ['fails', () => Promise.reject(new Error('gone'))],
+  ])('says that it is not known when the host %s', async (_, wouldDo) => {
+    const backend = host(question('a', { risk: { level: 'high', reasons: [] } }))
+    backend.wouldDo = wouldDo
+    const { container } = await open(backend)
+    expect(fact(container, 'Would do')).toBe('Not known')
+    expect(fact(container, 'Risk')).toBe('High')
+  })
+
+  test('never shows what another question would do', async () => {
+    const backend = host(question('a'), question('b'))
+    const found: Record<string, (w: WouldDo) => void> = {}
+    backend.wouldDo = (id) => new Promise((resolve) => (found[id] = resolve))
+    const { container, getByRole } = await open(backend)
+    getByRole('button', { name: 'Next question' }).click()
+    await settle()
+    found.a!({ lines: [{ text: 'of a' }] })
+    await settle()
+    expect(fact(container, 'Would do')).toBe('Looking…')
+    found.b!({ lines: [{ text: 'of b' }] })
+    await settle()
+    expect(fact(container, 'Would do')).toBe('of b')
+    found.a!({ lines: [{ text: 'of a' }] })
+    await settle()
+    expect(fact(container, 'Would do')).toBe('of b')
   })
 
   test('says what is not offered and why', async () => {

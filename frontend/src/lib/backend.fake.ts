@@ -3,7 +3,7 @@
 import type { Backend, HostEvent } from './backend'
 import type {
   ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Rates, Replayed,
-  Saved, Screen, Start, Suggestion, Trial,
+  Saved, Screen, Start, Suggestion, Trial, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -18,6 +18,7 @@ export interface Fixture {
   replay?: Replayed[]
   activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[] }
   trials?: Trial[]
+  wouldDo: WouldDo
 }
 
 export interface Fake extends Backend {
@@ -55,6 +56,7 @@ export function fake(given: Fixture): Fake {
 
     screen: (want) => Promise.resolve(oneWhole(fixture.screen, want)),
     ready: note(() => undefined, 'ready'),
+    wouldDo: note(() => fixture.wouldDo, 'wouldDo'),
     decide: note(() => self.answered, 'decide'),
     remember: note(() => self.answered, 'remember'),
     replay: note(() => fixture.replay ?? [], 'replay'),
@@ -118,5 +120,6 @@ export function oneWhole(screen: Screen, want: string): Screen {
 
 const place = ({ id, agent, count, asked, expires, ended }: Question): Question => ({
   id, agent, count, asked, expires, ended, partial: true, seen: '', claims: [], program: '', command: { text: '', lines: [], hidden: false },
-  reason: '', passing: 0, asking: 0, runs: [], env: [], folder: '', risky: false, allowOnce: false, always: [], widths: [], keeps: [],
+  reason: '', passing: 0, asking: 0, runs: [], env: [], folder: '', risky: false, risk: { level: '', reasons: [] }, allowOnce: false, always: [],
+  widths: [], keeps: [],
 })

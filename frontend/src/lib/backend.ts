@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
-  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Word,
+  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Word, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -13,6 +13,8 @@ export interface Backend {
   screen(want: string): Promise<Screen>
   /** The question is on the page and wants this height; the window may be shown. */
   ready(id: string, height: number): Promise<void>
+  /** Looks at what a question would do to which files. */
+  wouldDo(id: string): Promise<WouldDo>
   decide(id: string, seen: string, decision: Decision, note: string): Promise<Answered>
   /** Allows it from now on in one of its widths, perhaps only in its folder, for as long as keep says. */
   remember(id: string, seen: string, width: string, here: boolean, keep: Keep): Promise<Answered>

@@ -9,6 +9,7 @@ import type { Backend } from './backend'
 export const wails: Backend = {
   screen: approvals.Screen,
   ready: approvals.Ready,
+  wouldDo: approvals.WouldDo,
   decide: approvals.Decide,
   remember: approvals.Remember,
   replay: approvals.Replay,

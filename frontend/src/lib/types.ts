@@ -11,6 +11,7 @@ export type Piece = shown.Piece
 export type Part = shown.Part
 export type Run = shown.Run
 export type EnvChange = shown.EnvChange
+export type WouldDo = shown.WouldDo
 export type Entry = shown.Entry
 export type Width = shown.Width
 export type Replayed = shown.Replayed

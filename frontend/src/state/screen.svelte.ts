@@ -2,7 +2,7 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Keep, Question, Replayed, Screen } from '../lib/types'
+import type { Answered, Decision, Keep, Question, Replayed, Screen, WouldDo } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
@@ -23,6 +23,8 @@ export class ScreenState {
   screen = $state.raw<Screen>()
   /** Why the last answer did not count. */
   message = $state('')
+  /** What the question on the page would do to files, once the host has looked. */
+  wouldDo = $state.raw<WouldDo>()
   /** How far the host's clock is ahead of the page's, in milliseconds. */
   offset = $state(0)
   #list = $state.raw<Question[]>([])
@@ -167,9 +169,26 @@ export class ScreenState {
     this.#shown = q
     if (!q?.always.length) this.#always = false
     const mark = q ? JSON.stringify([q.id, q.seen, q.agent, q.ended?.reason]) : ''
-    if (mark !== this.#mark) this.#guard.restart()
-    this.#mark = mark
+    if (mark !== this.#mark) {
+      this.#guard.restart()
+      this.#mark = mark
+      void this.#look(q)
+    }
     if (!q) this.#ready = { id: '', settings: false, height: 0 }
+  }
+
+  /** Asks what the question would do, which is a look at files and comes after it. */
+  async #look(q: Question | undefined) {
+    const mark = this.#mark
+    this.wouldDo = undefined
+    if (!q || q.ended) return
+    let found: WouldDo
+    try {
+      found = await this.#backend.wouldDo(q.id)
+    } catch {
+      found = { lines: [] } // which is shown as not known
+    }
+    if (mark === this.#mark) this.wouldDo = found
   }
 
   /** The question is in the page and wants this height, in points. */
