@@ -23,6 +23,11 @@ type Prompt struct {
 	// Asked and Expires are unix milliseconds.
 	Asked   int64 `json:"asked"`
 	Expires int64 `json:"expires"`
+	// Latest is how far Expires can move, in unix milliseconds; 0 where the
+	// clock cannot be stopped, because the caller gives up at Expires. Held
+	// tells that it is stopped.
+	Latest int64 `json:"latest,omitempty"`
+	Held   bool  `json:"held,omitempty"`
 	// Count is how many identical requests wait for this one answer.
 	Count int `json:"count"`
 	// CallerGone tells that nobody waits any more: an answer runs nothing.
@@ -37,7 +42,7 @@ type Prompt struct {
 // means. It is the same on both sides of the socket. How many share the
 // question, and the time, are left out.
 func (p Prompt) Digest() string {
-	p.Count, p.Asked, p.Expires = 0, 0, 0
+	p.Count, p.Asked, p.Expires, p.Latest, p.Held = 0, 0, 0, 0, false
 	p.CallerGone, p.GoneBecause, p.GoneAt = false, "", 0
 	text, err := json.Marshal(p)
 	if err != nil {

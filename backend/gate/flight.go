@@ -119,30 +119,39 @@ const (
 	execLife      = 18 * time.Second
 	requestLife   = 14 * time.Second
 	beforeItsOver = time.Second
+	// worthHolding is the least time that a stopped clock must give.
+	worthHolding = time.Second
 )
 
-func (f *flight) questionEnds() time.Time {
+// questionEnds is when a question ends by itself, and latest as late as that
+// can be moved: a caller that says nothing gives up at a time of its own.
+func (f *flight) questionEnds() (ends, latest time.Time) {
 	switch {
 	case !f.req.Deadline.IsZero():
-		end := f.req.Arrived.Add(questionLife)
-		if early := f.req.Deadline.Add(-beforeItsOver); early.Before(end) {
-			return early
+		ends, latest = f.req.Arrived.Add(questionLife), f.req.Deadline.Add(-beforeItsOver)
+		if latest.Before(ends) {
+			ends = latest
 		}
-		return end
+		return ends, latest
 	case f.req.Who == approval.Theirs:
-		return f.req.Arrived.Add(requestLife)
+		ends = f.req.Arrived.Add(requestLife)
+	default:
+		ends = f.req.Arrived.Add(execLife)
 	}
-	return f.req.Arrived.Add(execLife)
+	return ends, ends
 }
 
 // ask puts the question and takes the answer.
 func (f *flight) ask(ctx context.Context) *approval.Denial {
-	ends := f.questionEnds()
+	ends, latest := f.questionEnds()
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
 	f.offer()
 	shown, judged, held := f.plan, f.judgement, f.contents()
 	prompt := f.prompt(ends)
+	if latest.Sub(ends) >= worthHolding {
+		prompt.Latest = latest.UnixMilli()
+	}
 	answer, err := f.Pending.Ask(ctx, prompt, f.key(), ends)
 	if errors.Is(err, pending.ErrTooMany) {
 		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")

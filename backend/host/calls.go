@@ -33,6 +33,7 @@ var methods = map[string]method{
 	"history.verify": historyVerify,
 	"leases.end":     leasesEnd,
 	"pending.answer": pendingAnswer,
+	"pending.hold":   pendingHold,
 	"pending.list":   pendingList,
 	"pending.watch":  pendingWatch,
 	"policy.accept":  policyAccept,
@@ -149,6 +150,20 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	}
 	if err := h.pending.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
+	}
+	return struct{}{}, nil
+}
+
+func pendingHold(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		ID string `json:"id"`
+		On bool   `json:"on"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.pending.Hold(params.ID, params.On); err != nil {
+		return nil, fmt.Errorf("cannot hold %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
 }

@@ -35,6 +35,10 @@ func (h *Host) Answer(id string, shown pending.Shown, a approval.Answer) error {
 	return h.pending.Answer(id, shown, a)
 }
 
+// Hold stops the clock of a question as far as its callers wait, or lets it
+// run on. Its errors are those of package pending.
+func (h *Host) Hold(id string, on bool) error { return h.pending.Hold(id, on) }
+
 // Policy returns the policy of this moment.
 func (h *Host) Policy() store.Snapshot { return h.store.Snapshot() }
 

@@ -21,6 +21,7 @@ var methods = map[string]credential{
 	"running.list":  byToken,
 
 	"pending.answer": byKey,
+	"pending.hold":   byKey,
 	"policy.set":     byKey,
 	"policy.accept":  byKey,
 	"policy.reject":  byKey,
@@ -30,6 +31,7 @@ var methods = map[string]credential{
 	"history.verify": byKey, // it reads a million rows
 	"leases.end":     byKey,
 	"pause":          byKey,
+	"resume":         byKey,
 	"stop":           byKey,
 	"window.open":    byKey,
 }

@@ -22,6 +22,7 @@ var (
 	ErrNotOffered = errors.New("this answer is not offered for this question")
 	ErrMore       = errors.New("more of the same are waiting now than were shown: look again")
 	ErrOther      = errors.New("this is not the question that was shown: look again")
+	ErrNoHold     = errors.New("its caller gives up at a time of its own, so the clock of this question cannot be stopped")
 )
 
 // Limits and times (product.md, defaults and numbers).
@@ -43,14 +44,16 @@ type Book struct {
 	cursor    uint64      // grows with every change
 	changed   chan struct{}
 	closed    bool
+	paused    bool // all clocks are stopped, as far as that can be
 }
 
 // question is one thing to decide. Each of its waiters is one run.
 type question struct {
 	prompt  approval.Prompt
 	key     string
-	waiters []chan approval.Answer // buffered for the one answer each gets
-	drop    *time.Timer            // runs while nobody waits
+	waiters []*waiter
+	drop    *time.Timer // runs while nobody waits
+	held    bool        // a person stopped its clock
 }
 
 // New makes an empty book.
@@ -59,31 +62,32 @@ func New() *Book { return &Book{cursor: 1, changed: make(chan struct{})} }
 // Ask puts a question and waits for its answer. A question with the same key
 // that is already there is not shown twice: its answer counts for both. When
 // the deadline passes the answer is a denial with reason prompt-expired; when
-// ctx ends it is one with approval-cancelled. ErrTooMany says that the
-// question was not put.
+// ctx ends it is one with approval-cancelled, and a question whose ctx has
+// ended is not put. ErrTooMany says that the question was not put. p.Latest is
+// how far Hold may move the deadline.
 func (b *Book) Ask(ctx context.Context, p approval.Prompt, key string, deadline time.Time) (approval.Answer, error) {
-	answer := make(chan approval.Answer, 1)
-	q, err := b.put(p, key, answer)
+	w := newWaiter(p, deadline)
+	q, err := b.put(ctx, p, key, w)
 	if err != nil {
 		return approval.Answer{}, err
 	}
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
 	select {
-	case a := <-answer:
+	case a := <-w.answer:
 		return a, nil
-	case <-timer.C:
-		return b.leave(q, answer, approval.ReasonPromptExpired, "nobody answered in time"), nil
 	case <-ctx.Done():
-		return b.leave(q, answer, approval.ReasonApprovalCancelled, approval.CallerLeft), nil
+		return b.leave(q, w), nil
 	}
 }
 
-func (b *Book) put(p approval.Prompt, key string, answer chan approval.Answer) (*question, error) {
+func (b *Book) put(ctx context.Context, p approval.Prompt, key string, w *waiter) (*question, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		answer <- nobody(approval.ReasonApprovalCancelled, "the host is closing")
+	switch {
+	case b.closed:
+		w.answer <- nobody(approval.ReasonApprovalCancelled, "the host is closing")
+		return nil, nil
+	case ctx.Err() != nil:
+		w.answer <- callerGone()
 		return nil, nil
 	}
 	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.key == key })
@@ -99,9 +103,11 @@ func (b *Book) put(p approval.Prompt, key string, answer chan approval.Answer) (
 		q.drop.Stop()
 		q.drop, q.prompt = nil, p
 	}
-	q.waiters = append(q.waiters, answer)
+	q.waiters = append(q.waiters, w)
 	q.prompt.Count = len(q.waiters)
-	q.prompt.Expires = max(q.prompt.Expires, p.Expires)
+	q.prompt.Latest = max(q.prompt.Latest, p.Latest)
+	w.timer = time.AfterFunc(time.Until(w.ends), func() { b.expire(q, w) })
+	q.hold(q.held || b.paused)
 	b.bump()
 	return q, nil
 }
@@ -139,24 +145,32 @@ func size(p approval.Prompt) int {
 	return n
 }
 
-// leave takes a waiter out that waits no longer, unless its answer came
-// first. The last one to leave leaves the question behind for a while.
-func (b *Book) leave(q *question, answer chan approval.Answer, why approval.Reason, sentence string) approval.Answer {
+// leave takes a waiter out whose caller has gone, unless its answer came
+// first.
+func (b *Book) leave(q *question, w *waiter) approval.Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case a := <-answer:
+	case a := <-w.answer:
 		return a
 	default:
 	}
-	q.waiters = slices.DeleteFunc(q.waiters, func(w chan approval.Answer) bool { return w == answer })
+	b.without(q, w, approval.ReasonApprovalCancelled)
+	return callerGone()
+}
+
+// without takes a waiter out. The last one to leave leaves the question behind
+// for a while.
+func (b *Book) without(q *question, w *waiter, why approval.Reason) {
+	w.timer.Stop()
+	q.waiters = slices.DeleteFunc(q.waiters, func(other *waiter) bool { return other == w })
 	q.prompt.Count = max(1, len(q.waiters))
 	if len(q.waiters) == 0 {
+		q.held, q.prompt.Held = false, false
 		q.prompt.CallerGone, q.prompt.GoneBecause, q.prompt.GoneAt = true, why, time.Now().UnixMilli()
 		q.drop = time.AfterFunc(stays, func() { b.forget(q) })
 	}
 	b.bump()
-	return nobody(why, sentence)
 }
 
 // forget drops a question that nobody came back for.
@@ -166,6 +180,10 @@ func (b *Book) forget(q *question) {
 	if len(q.waiters) == 0 {
 		b.remove(q)
 	}
+}
+
+func callerGone() approval.Answer {
+	return nobody(approval.ReasonApprovalCancelled, approval.CallerLeft)
 }
 
 func nobody(why approval.Reason, sentence string) approval.Answer {
@@ -189,11 +207,10 @@ type Shown struct {
 func (b *Book) Answer(id string, shown Shown, a approval.Answer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })
-	if i < 0 {
+	q := b.find(id)
+	if q == nil {
 		return ErrUnknown
 	}
-	q := b.questions[i]
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
 		return ErrNotOffered
 	}
@@ -220,14 +237,26 @@ func (b *Book) give(q *question, a approval.Answer) error {
 		return ErrGone
 	}
 	for _, w := range waiters {
-		w <- a
+		w.answer <- a
 	}
 	return nil
+}
+
+// find returns a question, nil if it is not there.
+func (b *Book) find(id string) *question {
+	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return b.questions[i]
 }
 
 func (b *Book) remove(q *question) {
 	if q.drop != nil {
 		q.drop.Stop()
+	}
+	for _, w := range q.waiters {
+		w.timer.Stop()
 	}
 	q.waiters = nil
 	b.questions = slices.DeleteFunc(b.questions, func(other *question) bool { return other == q })
@@ -247,8 +276,8 @@ func (b *Book) Recheck(judge func(approval.Prompt) (approval.Answer, bool)) {
 			continue
 		}
 		b.mu.Lock()
-		if i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == p.ID }); i >= 0 {
-			_ = b.give(b.questions[i], a) // nobody waits any more: then nothing is to be done
+		if q := b.find(p.ID); q != nil {
+			_ = b.give(q, a) // nobody waits any more: then nothing is to be done
 		}
 		b.mu.Unlock()
 	}

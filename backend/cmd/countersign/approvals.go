@@ -27,6 +27,7 @@ type approvalsCommands struct {
 	Pending approvalsPending `cmd:"" help:"List the waiting questions, with all that is known of each."`
 	Approve approvalsApprove `cmd:"" help:"Allow a waiting question."`
 	Deny    approvalsDeny    `cmd:"" help:"Deny a waiting question."`
+	Hold    approvalsHold    `cmd:"" help:"Stop the clock of a waiting question, as far as its caller waits."`
 }
 
 type approvalsGet struct{}
@@ -212,8 +213,11 @@ func (approvalsPending) Run(p *program) error {
 		for _, q := range list {
 			left := max(0, time.UnixMilli(q.Expires).Sub(now).Round(time.Second))
 			state := left.String() + " left"
-			if q.CallerGone {
+			switch {
+			case q.CallerGone:
 				state = "the agent stopped waiting"
+			case q.Held:
+				state = "held, " + left.String() + " at most"
 			}
 			if q.Count > 1 {
 				state += fmt.Sprintf(", ×%d", q.Count)
@@ -270,25 +274,36 @@ func (c approvalsDeny) Run(p *program) error {
 	return p.answer(q, approval.DecisionDeny, approval.Choice{}, c.Note)
 }
 
+type approvalsHold struct {
+	Off bool   `help:"Let the clock run on."`
+	ID  string `arg:"" help:"Id of the question, or its beginning."`
+}
+
+func (c approvalsHold) Run(p *program) error {
+	q, err := p.question(c.ID)
+	if err != nil {
+		return err
+	}
+	if err := p.operate("pending.hold", map[string]any{"id": q.ID, "on": !c.Off}, nil); err != nil {
+		return err
+	}
+	return p.done()
+}
+
 // question returns the one question whose id begins so.
-func (p *program) question(id string) (approval.Prompt, error) {
+func (p *program) question(id string) (q approval.Prompt, err error) {
 	var list []approval.Prompt
 	if err := p.read("pending.list", nil, &list); err != nil {
-		return approval.Prompt{}, err
+		return q, err
 	}
-	var found []approval.Prompt
-	for _, q := range list {
-		if strings.HasPrefix(q.ID, id) {
-			found = append(found, q)
-		}
-	}
+	list = slices.DeleteFunc(list, func(q approval.Prompt) bool { return !strings.HasPrefix(q.ID, id) })
 	switch {
-	case len(found) == 0:
-		return approval.Prompt{}, fmt.Errorf("no question %s is waiting: see `countersign approvals pending`", id)
-	case len(found) > 1:
-		return approval.Prompt{}, fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(found))
+	case len(list) == 0:
+		return q, fmt.Errorf("no question %s is waiting: see `countersign approvals pending`", id)
+	case len(list) > 1:
+		return q, fmt.Errorf("%s is the beginning of %d questions: give more of the id", id, len(list))
 	}
-	return found[0], nil
+	return list[0], nil
 }
 
 func (p *program) answer(q approval.Prompt, d approval.Decision, c approval.Choice, note string) error {
