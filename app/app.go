@@ -49,6 +49,8 @@ type app struct {
 	// raised are the questions that brought the window to the front; each does
 	// so once.
 	raised map[string]bool
+	// listed are the questions on the list of small ones, and since when.
+	listed map[string]time.Time
 	// held is the edit from outside that the settings show, and since when.
 	held      string
 	heldSince time.Time

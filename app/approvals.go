@@ -28,12 +28,11 @@ func (a *Approvals) Screen(want string) shown.Screen { return a.app.screen(want)
 // WouldDo looks at what a question would do to which files. It takes 50 ms at
 // most, and is empty for a question that does not wait.
 func (a *Approvals) WouldDo(id string) shown.WouldDo {
-	waiting := a.app.host.Waiting()
-	i := slices.IndexFunc(waiting, func(p approval.Prompt) bool { return p.ID == id })
-	if i < 0 {
+	p, found := a.waiting(id)
+	if !found {
 		return shown.WouldDo{Lines: []shown.Line{}}
 	}
-	return shown.NewWouldDo(waiting[i], a.app.host.Preview(&waiting[i].Plan), a.app.person)
+	return shown.NewWouldDo(p, a.app.host.Preview(&p.Plan), a.app.person)
 }
 
 // Ready says that a question is on the page, and how many points of height it
@@ -53,7 +52,9 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	if d.UnmarshalText([]byte(decision)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, approval.Answer{Decision: d, Note: shorten(note)})
+	return a.answer(id, seen, d, func(shown pending.Shown) error {
+		return a.app.host.Answer(id, shown, approval.Answer{Decision: d, By: "panel", Note: shorten(note)})
+	})
 }
 
 // Remember gives a question the answer allow-always in one of its widths, here
@@ -63,23 +64,9 @@ func (a *Approvals) Remember(id, seen, width string, here bool, keep string) Ans
 	if choice.Width.UnmarshalText([]byte(width)) != nil || choice.Keep.UnmarshalText([]byte(keep)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, approval.Answer{Decision: approval.AllowAlways, Choice: choice})
-}
-
-func (a *Approvals) answer(id, seen string, answer approval.Answer) Answered {
-	waiting, found := a.waiting(id)
-	if !found {
-		return Answered{Message: sentence(pending.ErrUnknown)}
-	}
-	if answer.Decision != approval.DecisionDeny && !a.app.looked(id) {
-		return Answered{Message: tooEarly}
-	}
-	answer.By = "panel"
-	digest, count := a.app.names().Unseen(seen, waiting)
-	if err := a.app.host.Answer(id, pending.Shown{Digest: digest, Count: count}, answer); err != nil {
-		return Answered{Message: sentence(err)}
-	}
-	return Answered{OK: true}
+	return a.answer(id, seen, approval.AllowAlways, func(shown pending.Shown) error {
+		return a.app.host.Answer(id, shown, approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice})
+	})
 }
 
 func (a *Approvals) waiting(id string) (approval.Prompt, bool) {

@@ -76,7 +76,7 @@ func mayImport(room string, allowed []string, at string) bool {
 // bound object can be called by whoever runs in the page.
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
-		"Approvals": {"Decide", "Dismiss", "LeaveEdit", "Ready", "Remember", "Replay", "Screen", "WouldDo"},
+		"Approvals": {"AllowOne", "AnswerMany", "Decide", "Dismiss", "LeaveEdit", "Ready", "Remember", "Replay", "Screen", "Together", "WouldDo"},
 		"Activity":  {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
 		"Settings": {
 			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",

@@ -316,6 +316,20 @@ func verdict(s approval.Segment, j approval.SegmentJudgement) Verdict {
 	return Asks
 }
 
+// Small tells the questions that can be answered together with others of
+// their agent: somebody waits, once is offered, nothing is risky, and a row of
+// a list holds all of it.
+func (q Question) Small() bool {
+	return q.Ended == nil && q.AllowOnce && !q.Risky && len(q.Command.Text) <= maxSmall && len(q.Command.Lines) == 1
+}
+
+// maxSmall is how long a command in a list may be, in bytes.
+const maxSmall = 200
+
+// ListMark begins what the page calls the list of an agent's small questions.
+// No question has such an ID.
+const ListMark = "list:"
+
 // word names a segment in few letters: its program and, where that is one
 // with commands of its own, the command.
 func word(s approval.Segment) string {

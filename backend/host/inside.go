@@ -35,6 +35,18 @@ func (h *Host) Answer(id string, shown pending.Shown, a approval.Answer) error {
 	return h.pending.Answer(id, shown, a)
 }
 
+// AnswerMany gives several small questions of one agent a person's answers.
+// The errors are in the order of the replies.
+func (h *Host) AnswerMany(replies []pending.Reply, a approval.Answer) []error {
+	return h.pending.AnswerMany(replies, a)
+}
+
+// AllowOne lets one of the requests that share a question run once, and denies
+// the others.
+func (h *Host) AllowOne(id string, shown pending.Shown, a approval.Answer) error {
+	return h.pending.AllowOne(id, shown, a)
+}
+
 // Hold stops the clock of a question as far as its callers wait, or lets it
 // run on. Its errors are those of package pending.
 func (h *Host) Hold(id string, on bool) error { return h.pending.Hold(id, on) }

@@ -207,26 +207,37 @@ type Shown struct {
 func (b *Book) Answer(id string, shown Shown, a approval.Answer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	q, err := b.answerable(id, shown, a)
+	switch {
+	case err != nil:
+		return err
+	case a.Decision != approval.DecisionDeny && len(q.waiters) > shown.Count:
+		return ErrMore
+	}
+	return b.give(q, a)
+}
+
+// answerable returns the question that a person answered, if it is the one
+// that they saw.
+func (b *Book) answerable(id string, shown Shown, a approval.Answer) (*question, error) {
 	q := b.find(id)
 	if q == nil {
-		return ErrUnknown
+		return nil, ErrUnknown
 	}
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
-		return ErrNotOffered
+		return nil, ErrNotOffered
 	}
 	if _, ok := q.prompt.Judgement.Chosen(a.Choice, q.prompt.SessionKey); a.Decision == approval.AllowAlways && !ok ||
 		a.Decision != approval.AllowAlways && a.Choice != (approval.Choice{}) {
-		return ErrNotOffered
+		return nil, ErrNotOffered
 	}
-	if a.Decision != approval.DecisionDeny {
-		if digest := q.prompt.Digest(); digest == "" || shown.Digest != digest {
-			return ErrOther
-		}
-		if len(q.waiters) > shown.Count {
-			return ErrMore
-		}
+	if a.Decision == approval.DecisionDeny {
+		return q, nil
 	}
-	return b.give(q, a)
+	if digest := q.prompt.Digest(); digest == "" || shown.Digest != digest {
+		return nil, ErrOther
+	}
+	return q, nil
 }
 
 // give hands an answer to all who wait and takes the question out.
