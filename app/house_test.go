@@ -76,8 +76,11 @@ func mayImport(room string, allowed []string, at string) bool {
 // bound object can be called by whoever runs in the page.
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
-		"Approvals": {"AllowOne", "AnswerMany", "Decide", "Dismiss", "LeaveEdit", "Ready", "Remember", "Replay", "Screen", "Together", "WouldDo"},
-		"Activity":  {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
+		"Activity": {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
+		"Approvals": {
+			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Ready",
+			"Remember", "Replay", "Screen", "Together", "WouldDo",
+		},
 		"Settings": {
 			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",
 			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Try", "Undo",

@@ -69,6 +69,12 @@ func newTestApp(t *testing.T, policy string) *testApp {
 // gives the answer to the channel that it returns.
 func (a *testApp) agent(ctx context.Context, agentID string, command ...string) <-chan ipc.ExecAnswer {
 	a.t.Helper()
+	return a.agentUntil(ctx, time.Now().Add(10*time.Minute), agentID, command...)
+}
+
+// agentUntil is the same for a caller that gives up at another time.
+func (a *testApp) agentUntil(ctx context.Context, deadline time.Time, agentID string, command ...string) <-chan ipc.ExecAnswer {
+	a.t.Helper()
 	snap := a.host.Policy()
 	client, err := ipc.Dial(snap.SocketPath)
 	if err != nil {
@@ -77,7 +83,7 @@ func (a *testApp) agent(ctx context.Context, agentID string, command ...string) 
 	answers := make(chan ipc.ExecAnswer, 1)
 	x := ipc.Exec{}
 	x.Request.Command, x.Request.AgentID, x.Request.SessionKey = command, agentID, "main"
-	x.Request.Deadline = time.Now().Add(10 * time.Minute)
+	x.Request.Deadline = deadline
 	go func() {
 		defer client.Close()
 		answer, err := client.Exec(ctx, snap.SocketToken, x)

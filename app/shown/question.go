@@ -37,6 +37,10 @@ type Question struct {
 	// Asked and Expires are unix milliseconds.
 	Asked   int64 `json:"asked"`
 	Expires int64 `json:"expires"`
+	// Latest is how far Hold moves Expires, in unix milliseconds; 0 where it
+	// cannot. Held tells that the clock is stopped.
+	Latest int64 `json:"latest,omitempty"`
+	Held   bool  `json:"held,omitempty"`
 	// Ended is set when nobody waits any more: an answer would run nothing.
 	Ended *Ended `json:"ended,omitempty"`
 	// Program is what the title names: the first thing that asks.
@@ -61,7 +65,10 @@ type Question struct {
 	AllowOnce bool `json:"allowOnce"`
 	// Always holds the entries that Always allow would write; none when it is
 	// not offered, and NotAlways says why then.
-	Always    []Entry   `json:"always"`
+	Always []Entry `json:"always"`
+	// Denials are the rules that Deny always may write; none when it is not
+	// offered.
+	Denials   []Denial  `json:"denials,omitempty"`
 	NotAlways NotAlways `json:"notAlways,omitempty"`
 	// Widths are narrower and wider ways to remember a yes, from the narrowest
 	// on; none where Always only accepts changed files. Keeps are the ends that
@@ -180,6 +187,7 @@ type Named struct {
 func NewPlace(p approval.Prompt, in Person) Question {
 	return Question{
 		ID: p.ID, Partial: true, Agent: in.agent(p.AgentID), Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
+		Latest: p.Latest, Held: p.Held,
 		Command: Command{Lines: [][]Piece{}}, Claims: []string{}, Runs: []Run{}, Env: []EnvChange{}, Always: []Entry{},
 		Risk: Risk{Reasons: []string{}}, Widths: []Width{}, Keeps: []approval.Keep{},
 	}
@@ -197,6 +205,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
 		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
 		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden), Widths: widths(p.Judgement, in), Keeps: keeps(p),
+		Latest: p.Latest, Held: p.Held,
 		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
 	}
 	if slices.Contains(p.Judgement.Choices, approval.AllowAlways) {

@@ -36,6 +36,8 @@ type Prompt struct {
 	// its time ran out, or the caller hung up.
 	GoneBecause Reason `json:"goneBecause,omitempty"`
 	GoneAt      int64  `json:"goneAt,omitempty"`
+	// Bound is what a yes to it holds for, as whoever asks keeps it.
+	Bound any `json:"-"`
 }
 
 // Digest names everything that is shown with a question and decides what a yes

@@ -144,15 +144,14 @@ func (f *flight) questionEnds() (ends, latest time.Time) {
 // ask puts the question and takes the answer.
 func (f *flight) ask(ctx context.Context) *approval.Denial {
 	ends, latest := f.questionEnds()
-	f.row.Asked = f.Now()
-	f.event(approval.EventAsked, "")
 	f.offer()
-	shown, judged, held := f.plan, f.judgement, f.contents()
 	prompt := f.prompt(ends)
+	shown := &bound{f.plan, f.judgement, f.contents()}
+	prompt.Bound = shown
 	if latest.Sub(ends) >= worthHolding {
 		prompt.Latest = latest.UnixMilli()
 	}
-	answer, err := f.Pending.Ask(ctx, prompt, f.key(), ends)
+	answer, was, err := f.answered(func(key string) (approval.Answer, error) { return f.Pending.Ask(ctx, prompt, key, ends) })
 	if errors.Is(err, pending.ErrTooMany) {
 		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")
 	}
@@ -166,12 +165,15 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		return f.refusedBy(answer)
 	}
 	f.byPerson = answer.By != byPolicy
-	always, offered := judged.Chosen(answer.Choice, f.req.SessionKey)
+	if was != nil {
+		shown = was
+	}
+	always, offered := shown.judgement.Chosen(answer.Choice, f.req.SessionKey)
 	f.judge(false)
-	if d := f.stillTheSame(shown, judged); d != nil {
+	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
 		return d
 	}
-	if f.byPerson && !held.sameAs(f.contents()) {
+	if f.byPerson && !shown.held.sameAs(f.contents()) {
 		return deny(approval.ReasonDrifted, "what its files hold changed while the question was open: ask again")
 	}
 	if answer.Decision == approval.AllowAlways {
@@ -313,7 +315,7 @@ func sameFile(a, b approval.File) bool { return a.Path == b.Path && a.Same(b) }
 // key names a question for merging: requests share one only if everything
 // that is shown with it is the same, down to the files that would run.
 func (f *flight) key() string {
-	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim, f.judgement), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd)}
+	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim, f.judgement), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd.Path, f.plan.Cwd.Dev, f.plan.Cwd.Ino)}
 	parts = append(parts, f.req.Command...)
 	parts = append(parts, "", "")
 	for name, value := range sorted(f.req.Env) {

@@ -77,6 +77,7 @@ type Gate struct {
 	mu       sync.Mutex
 	rules    map[string]prepared // by agent
 	sessions sessions
+	standing standing
 }
 
 // prepared are the rules of one agent, made from one state of the store.

@@ -8,7 +8,10 @@ import (
 
 // Recheck answers the waiting questions that the policy of this moment has an
 // answer to: a new entry covers them, or a new rule denies them.
-func (g *Gate) Recheck() { g.Pending.Recheck(g.coveredNow) }
+func (g *Gate) Recheck() {
+	g.Pending.Recheck(g.coveredNow)
+	g.recheckStanding()
+}
 
 // coveredNow judges a waiting question again. A yes here only ends the wait:
 // the request itself is analysed and judged once more before it runs.

@@ -182,13 +182,16 @@ func (b *Book) forget(q *question) {
 	}
 }
 
+// Nobody in Answer.By says that no answer came.
+const Nobody = "nobody"
+
 func callerGone() approval.Answer {
 	return nobody(approval.ReasonApprovalCancelled, approval.CallerLeft)
 }
 
 func nobody(why approval.Reason, sentence string) approval.Answer {
 	return approval.Answer{
-		Decision: approval.DecisionDeny, By: "nobody",
+		Decision: approval.DecisionDeny, By: Nobody,
 		Finding: approval.Finding{Reason: why, Sentence: sentence},
 	}
 }

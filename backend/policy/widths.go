@@ -135,7 +135,10 @@ var targets = map[string]string{"bun": "run", "gmake": "", "just": "", "make": "
 // else: a file, a text to look for, a script.
 func firstWords(s *approval.Segment) []string {
 	name, args := path.Base(s.Program.File.Path), s.Argv[1:]
-	n := command.CommandWords(s.Argv)
+	if len(s.Open) > 0 {
+		args = args[:max(0, s.Open[0].At-1)] // what comes then is not known
+	}
+	n := command.CommandWords(s.Argv[:len(args)+1])
 	behind, named := targets[name]
 	switch {
 	case named && behind == strings.Join(args[:n], " ") && n < len(args) && isCommandWord(args[n]):

@@ -1,0 +1,39 @@
+package pending
+
+import (
+	"errors"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// ErrWaits says that the agent asks again already.
+var ErrWaits = errors.New("the agent waits for the answer again: answer the question")
+
+// Find returns a question and the key that it was asked with.
+func (b *Book) Find(id string) (p approval.Prompt, key string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q := b.find(id)
+	if q == nil {
+		return p, "", false
+	}
+	return q.prompt, q.key, true
+}
+
+// Keep takes a question out that nobody waits for any more, to which a person
+// says yes once all the same. It must be the one that they saw. keep is told of
+// it before anybody can ask the same again, and must not call back.
+func (b *Book) Keep(id string, shown Shown, keep func(p approval.Prompt, key string)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q, err := b.answerable(id, shown, approval.Answer{Decision: approval.AllowOnce})
+	switch {
+	case err != nil:
+		return err
+	case len(q.waiters) > 0:
+		return ErrWaits
+	}
+	keep(q.prompt, q.key)
+	b.remove(q)
+	return nil
+}
