@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,7 +83,7 @@ func (r *Runner) add(ctx context.Context, job Job) (*run, error) {
 	if r.runs[job.ID] != nil {
 		return nil, errors.New("internal error: a run with this id is going on")
 	}
-	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{}), unread: map[*os.File]bool{}}
+	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{}), over: make(chan struct{}), unread: map[*os.File]bool{}}
 	u.ctx, u.cancel = context.WithCancelCause(ctx)
 	r.runs[job.ID] = u
 	r.active.Add(1)
@@ -96,6 +98,7 @@ func (r *Runner) remove(u *run) {
 	r.mu.Lock()
 	delete(r.runs, u.job.ID)
 	r.mu.Unlock()
+	close(u.over)
 	r.active.Done()
 }
 
@@ -109,6 +112,27 @@ func (r *Runner) Stop(id string) bool {
 		u.cancel(errStopped)
 	}
 	return u != nil
+}
+
+// StopAll ends every run that is going on, background runs too: TERM, and soon
+// after it KILL. It returns how many there were when nothing of them is left,
+// or an error if ctx ends before that.
+func (r *Runner) StopAll(ctx context.Context) (ended int, err error) {
+	r.mu.Lock()
+	list := slices.Collect(maps.Values(r.runs))
+	r.mu.Unlock()
+	for _, u := range list {
+		u.hurry.Store(true)
+		u.cancel(errStoppedAll)
+	}
+	for _, u := range list {
+		select {
+		case <-u.over:
+		case <-ctx.Done():
+			return len(list), fmt.Errorf("some of what ran does not end: %w", ctx.Err())
+		}
+	}
+	return len(list), nil
 }
 
 // Running returns what runs now, in no order.

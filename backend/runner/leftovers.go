@@ -19,6 +19,8 @@ import (
 const (
 	// grace is how long programs may clean up between TERM and KILL.
 	grace = 2 * time.Second
+	// hurried is the same where everything is to be gone within a second.
+	hurried = 500 * time.Millisecond
 	// giveUp is how long KILL is repeated for what does not die, such as a
 	// program of another user or one that waits for a broken disk.
 	giveUp = 2 * time.Second
@@ -27,10 +29,11 @@ const (
 )
 
 // end ends what find finds, again and again until it finds nothing: TERM
-// once for each process, KILL for all after the grace. groups signals whole
+// once for each process, KILL for all after the grace, which may become shorter
+// meanwhile. groups signals whole
 // groups at once, which a program that forks cannot outrun. It returns the
 // names of what was found.
-func end(find func() ([]proc.Info, error), groups func(unix.Signal) map[int]bool) ([]string, error) {
+func end(find func() ([]proc.Info, error), groups func(unix.Signal) map[int]bool, grace func() time.Duration) ([]string, error) {
 	type key struct {
 		pid     int
 		started uint64
@@ -53,11 +56,11 @@ func end(find func() ([]proc.Info, error), groups func(unix.Signal) map[int]bool
 			begin = time.Now()
 		}
 		waited := time.Since(begin)
-		if killed && waited > grace+giveUp {
+		if killed && waited > grace()+giveUp {
 			return names, errors.Join(fmt.Errorf("%d of them do not end, such as %s", len(living), nameOf(living[0])), refused)
 		}
 		sig, inGroup := unix.SIGTERM, map[int]bool(nil)
-		if waited >= grace {
+		if waited >= grace() {
 			sig, killed = unix.SIGKILL, true
 		}
 		for _, p := range living {
@@ -117,7 +120,7 @@ func endLeftovers(ctx context.Context, prefix string, known []Process, spared ma
 		}
 		return leftovers(prefix, known, spared)
 	}
-	names, err := end(find, func(unix.Signal) map[int]bool { return nil })
+	names, err := end(find, func(unix.Signal) map[int]bool { return nil }, func() time.Duration { return grace })
 	if err != nil {
 		err = fmt.Errorf("cannot end what an earlier host left: %w", err)
 	}

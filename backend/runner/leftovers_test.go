@@ -44,7 +44,7 @@ func TestEndingWithSlowLooks(t *testing.T) {
 			_, err := end(find, func(sig unix.Signal) map[int]bool {
 				sent = append(sent, sig)
 				return map[int]bool{7: true}
-			})
+			}, func() time.Duration { return grace })
 			if !errors.Is(err, test.err) || !slices.Equal(sent, test.signal) {
 				t.Errorf("%v, sent %v, want %v", err, sent, test.signal)
 			}

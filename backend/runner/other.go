@@ -31,6 +31,9 @@ func (*Runner) Run(_ context.Context, job Job) approval.Result {
 // Stop finds nothing to stop.
 func (*Runner) Stop(string) bool { return false }
 
+// StopAll finds nothing to stop.
+func (*Runner) StopAll(context.Context) (int, error) { return 0, nil }
+
 // Running returns nothing.
 func (*Runner) Running() []Running { return nil }
 

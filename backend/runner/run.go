@@ -28,6 +28,8 @@ type run struct {
 	aging   *time.Timer // see young
 	// terminated is closed when a run that was ended from outside is over.
 	terminated chan struct{}
+	over       chan struct{} // closed when nothing of the run is left
+	hurry      atomic.Bool   // it gets less time to clean up
 
 	mu     sync.Mutex // held while a program is started
 	ending bool
@@ -314,11 +316,19 @@ func (u *run) endAll() []string {
 	names, err := end(
 		func() ([]proc.Info, error) { return ours.belonging(u) },
 		func(sig unix.Signal) map[int]bool { return ours.signalGroups(u, sig) },
+		u.grace,
 	)
 	if err != nil {
 		u.log.Error("cannot end all programs of a run", "run", u.job.ID, "error", err)
 	}
 	return names
+}
+
+func (u *run) grace() time.Duration {
+	if u.hurry.Load() {
+		return hurried
+	}
+	return grace
 }
 
 // report fills in the result of a run that is over.

@@ -108,6 +108,61 @@ func TestOutsideEnds(t *testing.T) {
 	}
 }
 
+// Everything ends at once, also what is deaf or has been told to end before,
+// and what comes afterwards runs.
+func TestStopAll(t *testing.T) {
+	r := newRunner(t)
+	dir := scratch(t)
+	if n, err := r.StopAll(context.Background()); n != 0 || err != nil {
+		t.Errorf("of nothing: %d, %v", n, err)
+	}
+	texts := map[string]string{
+		"plain": `echo begun; sleep 100`, "deaf": `sh -c 'trap "" TERM; echo begun; while :; do sleep 100; done'`,
+		"daemon":   `sh -c 'setsid sh -c "trap \"\" TERM; echo begun; sleep 100; sleep 100" & wait'`,
+		"pipeline": `echo begun; sleep 100 | sleep 100 | sleep 100`, "ending": `sh -c 'trap "" TERM; echo begun; sleep 100; sleep 100'`,
+	}
+	results := map[string]<-chan approval.Result{}
+	for name, text := range texts {
+		job := textJob(t, dir, text)
+		job.ID, job.Background = "TestStopAll-"+name, name == "daemon"
+		job.Env = testEnv(job.ID, job.Plan.Cwd.Path)
+		begun, done := make(chan struct{}), make(chan approval.Result, 1)
+		var once sync.Once
+		job.Started = func(int, *approval.Segment, Process) { once.Do(func() { close(begun) }) }
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() { done <- r.Run(ctx, job) }()
+		<-begun
+		if name == "ending" {
+			cancel() // two seconds would be left to it
+		}
+		results[name] = done
+	}
+	began := time.Now()
+	if n, err := r.StopAll(context.Background()); n != len(texts) || err != nil {
+		t.Errorf("%d were ended, %v", n, err)
+	}
+	t.Logf("all gone after %s", time.Since(began))
+	for name, done := range results {
+		got, want := <-done, errStoppedAll.Error()
+		if name == "ending" {
+			want = errGone.Error()
+		}
+		if got.Error != want || got.ExitCode != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+		mustBeGone(t, "TestStopAll-"+name)
+	}
+	if got := run1(t, r, textJob(t, dir, `echo again`)); string(got.Stdout) != "again\n" {
+		t.Errorf("afterwards: %+v", got)
+	}
+	blocked, cancel := context.WithCancel(context.Background())
+	cancel()
+	if n, err := r.StopAll(blocked); n != 0 || err != nil {
+		t.Errorf("of nothing, without time: %d, %v", n, err)
+	}
+}
+
 func TestEndedBeforeItStarts(t *testing.T) {
 	r := newRunner(t)
 	job := textJob(t, scratch(t), `cat /etc/passwd`)

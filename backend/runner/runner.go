@@ -133,11 +133,12 @@ func (d *Denied) Error() string {
 // Causes that end a run before it ends by itself. Their text is what
 // Result.Error says.
 var (
-	errStopped = errors.New("the command was stopped")
-	errClosed  = errors.New("the command was ended because the host is closing")
-	errGone    = errors.New("the command was ended because its caller hung up")
-	errTimeout = errors.New("the command was ended because its time was over")
-	errDenied  = errors.New("denied")
+	errStopped    = errors.New("the command was stopped")
+	errStoppedAll = errors.New("the command was ended because the person pressed Stop everything: stop here and ask them in the conversation")
+	errClosed     = errors.New("the command was ended because the host is closing")
+	errGone       = errors.New("the command was ended because its caller hung up")
+	errTimeout    = errors.New("the command was ended because its time was over")
+	errDenied     = errors.New("denied")
 )
 
 // valid refuses jobs that cannot mean anything, before anything starts.
