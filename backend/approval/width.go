@@ -2,6 +2,7 @@ package approval
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -114,4 +115,20 @@ func (o Offer) Entries(here bool) []Entry {
 		list[i].Cwd = o.Folder
 	}
 	return list
+}
+
+// String names what was chosen beside allow-always, for the record: "exact",
+// "words here", "program 1h"; "" for nothing.
+func (c Choice) String() string {
+	var words []string
+	if c.Width != WidthUnset {
+		words = append(words, string(c.Width))
+	}
+	if c.Here {
+		words = append(words, "here")
+	}
+	if c.Keep.Lease() {
+		words = append(words, string(c.Keep))
+	}
+	return strings.Join(words, " ")
 }

@@ -146,6 +146,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	ends, latest := f.questionEnds()
 	f.offer()
 	prompt := f.prompt(ends)
+	f.row.Choices = prompt.Judgement.Choices
 	shown := &bound{f.plan, f.judgement, f.contents()}
 	prompt.Bound = shown
 	if latest.Sub(ends) >= worthHolding {
@@ -160,6 +161,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	}
 	f.answer = answer
 	f.row.Answered, f.row.Decision, f.row.AnsweredBy, f.row.Note = f.Now(), answer.Decision, answer.By, display.Redact(answer.Note)
+	f.row.Choice = answer.Choice.String()
 	f.event(approval.EventAnswered, answer.Reason)
 	if answer.Decision != approval.AllowOnce && answer.Decision != approval.AllowAlways {
 		return f.refusedBy(answer)

@@ -509,7 +509,8 @@ func TestRecord(t *testing.T) {
 		t.Fatal(rows, err)
 	}
 	row := rows[0]
-	if row.State != history.Done || row.ExitCode == nil || *row.ExitCode != 3 || row.Verdict != approval.VerdictAllow || row.AgentID != "main" {
+	if row.State != history.Done || row.ExitCode == nil || *row.ExitCode != 3 || row.Verdict != approval.VerdictAllow || row.AgentID != "main" ||
+		row.Risk != approval.RiskMedium || row.Choices != nil {
 		t.Errorf("%+v", row)
 	}
 	programs, err := b.history.List(context.Background(), history.Query{Parent: &row.ID})
@@ -523,6 +524,24 @@ func TestRecord(t *testing.T) {
 		if p.Parent != "" && (p.PGID == 0 || p.ExitCode == nil || p.Program == "") {
 			t.Errorf("%+v", p)
 		}
+	}
+}
+
+// A question's row holds the risk that was shown and the answers that were
+// offered.
+func TestRecordOfAQuestion(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "")
+	b.person(once, nil)
+	b.want([]string{"tool"}, `code 0 ""`)
+	top := ""
+	rows, err := b.history.List(context.Background(), history.Query{Parent: &top})
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	want := []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
+	if row := rows[0]; row.Risk != approval.RiskMedium || !slices.Equal(row.Choices, want) {
+		t.Errorf("%+v", row)
 	}
 }
 

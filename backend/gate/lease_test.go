@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -40,6 +42,10 @@ func TestWidths(t *testing.T) {
 			b.script("tool", "echo ran")
 			b.person(chosen(test.width, test.here, approval.KeepGood), nil)
 			b.want([]string{"tool", "build", "x"}, passes)
+			rows, err := b.history.List(context.Background(), history.Query{})
+			if last := rows[len(rows)-1]; err != nil || !strings.HasPrefix(last.Choice, string(test.width)) || strings.Contains(last.Choice, "here") != test.here {
+				t.Errorf("the record says %q, %v", last.Choice, err)
+			}
 			b.canAsk.Store(false)
 			b.want([]string{"tool", "build", "x"}, test.same)
 			b.want([]string{"tool", "build", "y"}, test.words)

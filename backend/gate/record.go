@@ -27,6 +27,7 @@ func (f *flight) describe() {
 	f.row.EnvNames = slices.Sorted(maps.Keys(f.req.Env))
 	f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence = f.judgement.Verdict, f.judgement.Reason, display.Redact(f.judgement.Sentence)
 	f.row.Verdict, f.row.Reason, f.row.Sentence = f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence
+	f.row.Risk = f.judgement.Risk.Level
 	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
 	for i, s := range f.judgement.Segments {
 		if f.row.Entry == "" {

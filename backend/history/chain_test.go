@@ -83,7 +83,7 @@ func TestChainNames(t *testing.T) {
 		{"all removed", "DELETE FROM runs WHERE link > 0", "", "missing at the end"},
 		{"taken out of the chain", "UPDATE runs SET link = NULL, chain = NULL WHERE id = 'e'; UPDATE ends SET link = 4, chain = (SELECT chain FROM runs WHERE id = 'd') WHERE which = 'last'", "e", "not in the chain"},
 		{"two in each other's place", "UPDATE runs SET link = 99 WHERE id = 'b'; UPDATE runs SET link = 2 WHERE id = 'c'; UPDATE runs SET link = 3 WHERE id = 'b'", "c", "changed"},
-		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain FROM runs WHERE id = 'e'", "z", "changed"},
+		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain, risk, choices, choice FROM runs WHERE id = 'e'", "z", "changed"},
 		{"the end moved", "UPDATE ends SET chain = zeroblob(32) WHERE which = 'last'", "", "missing at the end"},
 		{"the beginning moved", "UPDATE ends SET chain = randomblob(32) WHERE which = 'removed'", "a", "changed"},
 		{"an open row", "UPDATE runs SET command = 'x' WHERE id = 'open'", "", ""},
@@ -108,6 +108,38 @@ func TestChainNames(t *testing.T) {
 				t.Errorf("broken: %+v, want %s, %s", r.Broken, c.id, c.why)
 			}
 		})
+	}
+}
+
+// TestChainOfTheVersionBefore opens a file without the columns that came last:
+// its links hold, and so do those of rows that use them.
+func TestChainOfTheVersionBefore(t *testing.T) {
+	at := path(t)
+	d := open(t, Options{Path: at})
+	put(t, d, done("a"), done("b"))
+	head := verified(t, d, "").Head
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other(t, at, `ALTER TABLE runs DROP COLUMN risk; ALTER TABLE runs DROP COLUMN choices; ALTER TABLE runs DROP COLUMN choice;
+		DROP INDEX runs_time; CREATE INDEX runs_queued ON runs (queued); PRAGMA user_version = 2`)
+	d = open(t, Options{Path: at})
+	row := done("c")
+	row.Risk, row.Choices = approval.RiskHigh, []approval.Decision{approval.AllowOnce, approval.DecisionDeny}
+	put(t, d, row)
+	if r := verified(t, d, head); r.Broken != nil || r.Links != 3 || !r.Held {
+		t.Errorf("%+v %+v", r, r.Broken)
+	}
+	if got := list(t, d, Query{}); got[0].Risk != approval.RiskHigh || len(got[0].Choices) != 2 || got[2].Risk != "" {
+		t.Errorf("%+v", got)
+	}
+	for _, stmt := range []string{"UPDATE runs SET risk = 'low' WHERE id = 'c'", "UPDATE runs SET risk = 'high', choices = NULL WHERE id = 'c'"} {
+		if _, err := d.file.writer.Exec(stmt); err != nil {
+			t.Fatal(err)
+		}
+		if r := verified(t, d, ""); r.Broken == nil || r.Broken.ID != "c" {
+			t.Errorf("%s: %+v", stmt, r)
+		}
 	}
 }
 

@@ -37,7 +37,8 @@ func migrations() []migration {
 	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}}
 }
 
-// migration is a change of the schema, and of the rows that are there.
+// migration is a change of the schema, and of the rows that are there, once they
+// have all columns of today.
 type migration struct {
 	schema string
 	rows   func(*sql.Tx) error // nil for none
@@ -163,23 +164,34 @@ func (f *file) migrate(version int) error {
 		return err
 	}
 	defer tx.Rollback()
-	for _, step := range steps[version:] {
-		_, err := tx.Exec(step.schema)
-		if err == nil && step.rows != nil {
-			err = step.rows(tx)
-		}
+	if err := change(tx, steps[version:]); err != nil {
 		if code(err) == sqlite3.SQLITE_ERROR {
 			err = fmt.Errorf("%w: %w", errForeign, err) // another table, or none
 		}
-		if err != nil {
-			return fmt.Errorf("cannot bring it to version %d: %w", len(steps), err)
-		}
+		return fmt.Errorf("cannot bring it to version %d: %w", len(steps), err)
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(steps))
 	if _, err := tx.Exec(mark); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+func change(tx *sql.Tx, steps []migration) error {
+	for _, step := range steps {
+		if _, err := tx.Exec(step.schema); err != nil {
+			return err
+		}
+	}
+	for _, step := range steps {
+		if step.rows == nil {
+			continue
+		}
+		if err := step.rows(tx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // connect prepares connections to an existing file; none is made yet.

@@ -86,6 +86,7 @@ func full() Row {
 		Command: "printf 'a\x00b' \"\xff\" | ls; DROP TABLE runs --'", Argv: []string{"printf", "", "a b", "?1"},
 		Cwd: "/tmp/ä", EnvNames: []string{"A", "B"}, Program: "/usr/bin/printf",
 		Judged: approval.VerdictAsk, JudgedReason: approval.ReasonWritesFile, JudgedSentence: "It writes.",
+		Choice: "words here 1h", Risk: approval.RiskMedium, Choices: []approval.Decision{approval.AllowOnce, approval.DecisionDeny},
 		Verdict: approval.VerdictAsk, Reason: approval.ReasonAllowlistMiss, Sentence: "No entry.",
 		Security: approval.SecurityList, Ask: approval.AskOnMiss, Entry: "e1",
 		Decision: approval.AllowOnce, AnsweredBy: "panel", Note: "once",
@@ -156,7 +157,7 @@ func TestPutKeepsNothingOfTheCaller(t *testing.T) {
 	d := newDB(Options{Path: path(t)}) // not running: nothing is written yet
 	row := full()
 	put(t, d, row)
-	row.Argv[0], row.EnvNames[0], *row.ExitCode = "changed", "changed", 4
+	row.Argv[0], row.EnvNames[0], *row.ExitCode, row.Choices[0] = "changed", "changed", 4, approval.AllowAlways
 	go d.run()
 	t.Cleanup(func() { d.Close() })
 	want := full()

@@ -73,6 +73,14 @@ type Row struct {
 	JudgedReason   approval.Reason  `json:"judgedReason,omitempty"`
 	JudgedSentence string           `json:"judgedSentence,omitempty"`
 
+	// Risk is how high it was judged to be, and Choices are the answers that a
+	// person could give; none where nobody was asked.
+	Risk    approval.Risk       `json:"risk,omitempty"`
+	Choices []approval.Decision `json:"choices,omitempty"`
+	// Choice is how wide and how long the answer is remembered, in the words of
+	// approval.Choice.
+	Choice string `json:"choice,omitempty"`
+
 	Verdict  approval.Verdict  `json:"verdict,omitempty"`
 	Reason   approval.Reason   `json:"reason,omitempty"`
 	Sentence string            `json:"sentence,omitempty"`
@@ -119,8 +127,8 @@ func (r *Row) columns() []column {
 		{"id", &r.ID}, {"parent", &r.Parent}, {"seq", &r.Seq}, {"state", &r.State},
 		{"agent_id", &r.AgentID}, {"session_key", &r.SessionKey},
 		{"peer_pid", &r.PeerPID}, {"peer_exe", &r.PeerExe}, {"who", &r.Who},
-		{"command", &r.Command}, {"argv", words{&r.Argv}}, {"cwd", &r.Cwd},
-		{"env_names", words{&r.EnvNames}}, {"program", &r.Program},
+		{"command", &r.Command}, {"argv", words[string]{&r.Argv}}, {"cwd", &r.Cwd},
+		{"env_names", words[string]{&r.EnvNames}}, {"program", &r.Program},
 		{"verdict", &r.Verdict}, {"reason", &r.Reason}, {"sentence", &r.Sentence},
 		{"security", &r.Security}, {"ask", &r.Ask}, {"entry", &r.Entry},
 		{"decision", &r.Decision}, {"answered_by", &r.AnsweredBy}, {"note", &r.Note},
@@ -130,6 +138,7 @@ func (r *Row) columns() []column {
 		{"exit_code", &r.ExitCode}, {"signal", &r.Signal}, {"timed_out", &r.TimedOut},
 		{"output_size", &r.OutputSize}, {"output_hash", &r.OutputHash}, {"error", &r.Error},
 		{"judged", &r.Judged}, {"judged_reason", &r.JudgedReason}, {"judged_sentence", &r.JudgedSentence},
+		{"risk", &r.Risk}, {"choices", words[approval.Decision]{&r.Choices}}, {"choice", &r.Choice},
 	}
 }
 
@@ -153,10 +162,16 @@ func (r *Row) checkWords() error {
 	if err := new(State).UnmarshalText([]byte(r.State)); err != nil {
 		return err
 	}
+	for _, c := range r.Choices {
+		if err := new(approval.Decision).UnmarshalText([]byte(c)); err != nil {
+			return err
+		}
+	}
 	for _, w := range []struct {
 		value string
 		word  encoding.TextUnmarshaler
 	}{
+		{string(r.Risk), new(approval.Risk)},
 		{string(r.Who), new(approval.Who)},
 		{string(r.Judged), new(approval.Verdict)},
 		{string(r.Verdict), new(approval.Verdict)},
@@ -179,7 +194,7 @@ func (r *Row) size() int {
 	n := 1024 // the struct, and its place in the queue
 	for _, s := range []string{
 		r.ID, r.Parent, r.AgentID, r.SessionKey, r.PeerExe, r.Command, r.Cwd, r.Program, string(r.Reason),
-		string(r.JudgedReason), r.JudgedSentence, r.Sentence, r.Entry, r.AnsweredBy, r.Note, r.Signal, r.OutputHash, r.Error,
+		string(r.JudgedReason), r.JudgedSentence, r.Sentence, r.Choice, r.Entry, r.AnsweredBy, r.Note, r.Signal, r.OutputHash, r.Error,
 	} {
 		n += len(s)
 	}
@@ -188,12 +203,15 @@ func (r *Row) size() int {
 			n += len(s) + 16
 		}
 	}
+	for _, c := range r.Choices {
+		n += len(c) + 16
+	}
 	return n
 }
 
 // own returns a copy that shares nothing with the caller.
 func (r Row) own() Row {
-	r.Argv, r.EnvNames = slices.Clone(r.Argv), slices.Clone(r.EnvNames)
+	r.Argv, r.EnvNames, r.Choices = slices.Clone(r.Argv), slices.Clone(r.EnvNames), slices.Clone(r.Choices)
 	if r.ExitCode != nil {
 		code := *r.ExitCode
 		r.ExitCode = &code
@@ -224,9 +242,9 @@ func (m millis) Scan(v any) error {
 }
 
 // words is a list of texts as JSON, NULL for none.
-type words struct{ list *[]string }
+type words[T ~string] struct{ list *[]T }
 
-func (w words) Value() (driver.Value, error) {
+func (w words[T]) Value() (driver.Value, error) {
 	if len(*w.list) == 0 {
 		return nil, nil
 	}
@@ -234,7 +252,7 @@ func (w words) Value() (driver.Value, error) {
 	return string(b), err
 }
 
-func (w words) Scan(v any) error {
+func (w words[T]) Scan(v any) error {
 	*w.list = nil
 	switch v := v.(type) {
 	case nil:

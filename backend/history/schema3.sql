@@ -2,3 +2,9 @@
 -- the index that had the time alone.
 DROP INDEX runs_queued;
 CREATE INDEX runs_time ON runs (queued, parent, agent_id, asked);
+
+-- How high the risk was, the answers that a person could give, and how wide and
+-- how long the one that was given is remembered.
+ALTER TABLE runs ADD COLUMN risk TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN choices TEXT;
+ALTER TABLE runs ADD COLUMN choice TEXT NOT NULL DEFAULT '';

@@ -134,10 +134,12 @@ func (r record) write(w io.Writer) {
 	}
 	line("runs it", string(r.Who))
 	line("judged", join(string(r.Judged), string(r.JudgedReason), r.JudgedSentence))
+	line("risk", string(r.Risk))
 	line("entry", r.Entry)
 	line("policy", join(string(r.Security), string(r.Ask)))
 	when("arrived", r.Arrived)
 	when("asked", r.Asked)
+	line("offered", offered(r.Choices))
 	when("answered", r.Answered)
 	line("answer", join(string(r.Decision), r.AnsweredBy, r.Note))
 	line("outcome", join(string(r.Verdict), string(r.Reason), r.Sentence))
@@ -152,6 +154,14 @@ func (r record) write(w io.Writer) {
 		p := r.Programs[i]
 		line("program", fmt.Sprintf("%s → %s, %s", p.Command, p.Program, outcome(p)))
 	}
+}
+
+func offered(choices []approval.Decision) string {
+	words := make([]string, len(choices))
+	for i, c := range choices {
+		words[i] = string(c)
+	}
+	return join(words...)
 }
 
 func join(parts ...string) string {
