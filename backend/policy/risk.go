@@ -152,7 +152,8 @@ func weigh(in Input, j approval.Judgement, about []approval.Finding) approval.We
 	if in.Plan.Invalid != "" {
 		w.add(approval.RiskHigh, say(approval.ReasonInvalid, in.Plan.Invalid))
 	}
-	if display.Veils(in.Plan.Text) {
+	read := !slices.ContainsFunc(w.Reasons, func(f approval.Finding) bool { return f.Reason == approval.ReasonUnreadable })
+	if read && display.Veils(in.Plan.Text) {
 		w.add(approval.RiskHigh, say(approval.ReasonUnreadable, "it holds characters that cannot be seen"))
 	}
 	if len(in.EnvAsks) > 0 { // also where nobody is asked about them

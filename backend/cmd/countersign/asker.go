@@ -136,6 +136,9 @@ func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool
 	for _, choice := range p.Judgement.Choices {
 		offered = offered || choice == d
 	}
+	if d != approval.DecisionDeny && len(word) == 1 && p.Judgement.Risk.Level.High() {
+		offered = false // a whole word, or nothing
+	}
 	if !offered {
 		fmt.Fprintf(a.stderr, "Type %s > ", choiceKeys(p))
 		return false

@@ -40,6 +40,7 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 		fmt.Fprintf(w, "  sets     %s\n", envLine(e))
 	}
 	fmt.Fprintf(w, "  because  %s (%s)\n", esc(p.Judgement.Sentence), p.Judgement.Reason)
+	fmt.Fprintf(w, "  risk     %s\n", riskLine(p.Judgement.Risk))
 	fmt.Fprintf(w, "  asked by %s, process %d", esc(cmp.Or(p.Peer.Exe, "an unknown program")), p.Peer.PID)
 	if p.SessionKey != "" {
 		fmt.Fprintf(w, ", session %s", esc(p.SessionKey))
@@ -59,6 +60,19 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 			fmt.Fprintf(w, "  --width %-8s would %s%s\n", o.Width, esc(writes(e)), wideWords[o.Wide])
 		}
 	}
+}
+
+// riskLine is how high a risk is, and why. One that is not known is high.
+func riskLine(r approval.Weighed) string {
+	level := r.Level
+	if level.High() {
+		level = approval.RiskHigh
+	}
+	text := string(level)
+	for i, f := range r.Reasons {
+		text += []string{": ", "; "}[min(i, 1)] + display.Escape(f.Sentence)
+	}
+	return text
 }
 
 // writes says what an answer of always would write.
@@ -152,15 +166,20 @@ func envLine(e approval.EnvChange) string {
 	return line
 }
 
-// choiceKeys lists what can be typed. Deny is what an empty line means.
+// choiceKeys lists what can be typed. Deny is what an empty line means. Where the
+// risk is high no single letter is a yes.
 func choiceKeys(p approval.Prompt) string {
 	keys := []string{"[d]eny (or just Enter)"}
+	once, always := "[o]nce", "[a]lways"
+	if p.Judgement.Risk.Level.High() {
+		once, always = "once", "always"
+	}
 	for _, c := range p.Judgement.Choices {
 		switch c {
 		case approval.AllowOnce:
-			keys = append(keys, "[o]nce")
+			keys = append(keys, once)
 		case approval.AllowAlways:
-			keys = append(keys, "[a]lways")
+			keys = append(keys, always)
 		}
 	}
 	return strings.Join(keys, "  ")

@@ -161,6 +161,14 @@ func TestPlainPrompt(t *testing.T) {
 	answer(t, term, "no it is too loud", "— deny.")
 	ended(p, exitDenied, said, "They say: it is too loud.")
 
+	// A high risk says why, and no single letter is a yes to it.
+	p, said = ask("--", "rm", "../nothing-is-there")
+	term.shows(t, "  risk     high: rm deletes ")
+	answer(t, term, "o", "Type [d]eny (or just Enter)  once > ")
+	answer(t, term, "y", "Type [d]eny (or just Enter)  once > ")
+	answer(t, term, "", "— deny.")
+	ended(p, exitDenied, said, "user denied")
+
 	// Once is for this one, always for those that come.
 	p, said = ask("--", "uname", "-r")
 	term.shows(t, "    uname -r\n")
