@@ -46,8 +46,12 @@ func NewWouldDo(p approval.Prompt, v preview.Preview, in Person) WouldDo {
 	if n := len(v.Unknown); n > 0 {
 		w.say("What %s %s is not known", names(v.Unknown), either(n > 1, "change", "changes"))
 	}
-	if len(w.Lines) == 0 && v.GaveUp == "" {
-		w.say("Changes no files, as far as is known")
+	switch {
+	case len(w.Lines) > 0 || v.GaveUp != "":
+	case v.Reads:
+		w.say("Only reads")
+	default: // its job may be to change some all the same
+		w.say("Names no file that it would change")
 	}
 	if len(v.Project) > 0 {
 		w.say("Starts what the project names: %s", names(v.Project))

@@ -42,7 +42,8 @@ func TestWouldDo(t *testing.T) {
 		seen preview.Preview
 		want string
 	}{
-		{"nothing", preview.Preview{}, "Changes no files, as far as is known"},
+		{"nothing", preview.Preview{}, "Names no file that it would change"},
+		{"a reader", preview.Preview{Reads: true}, "Only reads"},
 		{"a file", preview.Preview{Targets: []preview.Target{{Op: deletes, Path: at("a"), Kind: file, Files: 1, Size: 512}}}, "Deletes a (512 bytes)"},
 		{"in git", preview.Preview{Targets: []preview.Target{{Op: writes, Path: at("src/a.go"), Kind: file, Files: 1, Size: 4_100, InRepo: true}}}, "Overwrites src/a.go (4.1 KB, in git as it is)"},
 		{"changed", preview.Preview{Targets: []preview.Target{{Op: writes, Path: at("a"), Kind: file, Files: 1, Size: 4_000, InRepo: true, Changed: 1}}}, "Overwrites a (4 KB, with changes that are not in git)"},
@@ -71,7 +72,7 @@ func TestWouldDo(t *testing.T) {
 			`What deploy and s\u{202E}h change is not known. Starts what the project names: make, npm and git. Uses the network: curl`},
 		{"a program", preview.Preview{Unknown: []string{"deploy"}, Untold: true}, "What it changes is known only when it runs. What deploy changes is not known"},
 		{"many programs", preview.Preview{Unknown: []string{"a", "b", "c", "d"}}, "What 4 programs change is not known"},
-		{"a long name", preview.Preview{Network: []string{strings.Repeat("x", 99)}}, "Changes no files, as far as is known. Uses the network: " + strings.Repeat("x", 20) + "…" + strings.Repeat("x", 19)},
+		{"a long name", preview.Preview{Network: []string{strings.Repeat("x", 99)}}, "Names no file that it would change. Uses the network: " + strings.Repeat("x", 20) + "…" + strings.Repeat("x", 19)},
 	} {
 		p := approval.Prompt{Plan: approval.Plan{Cwd: approval.File{Path: home + "/Projects/atlas"}}}
 		if got := said(shown.NewWouldDo(p, test.seen, in)); got != test.want {

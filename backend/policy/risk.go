@@ -198,14 +198,21 @@ func (w *weighing) finding(f approval.Finding) {
 	if f.Reason == approval.ReasonNone {
 		return
 	}
-	for _, row := range reasonRisk {
-		if row.reason == f.Reason {
-			w.add(row.level, f)
-			return
-		}
+	level, ok := levels[f.Reason]
+	if !ok {
+		level = approval.RiskHigh
 	}
-	w.add(approval.RiskHigh, f)
+	w.add(level, f)
 }
+
+// levels are those of reasonRisk.
+var levels = func() map[approval.Reason]approval.Risk {
+	m := map[approval.Reason]approval.Risk{}
+	for _, row := range reasonRisk {
+		m[row.reason] = row.level
+	}
+	return m
+}()
 
 func (w *weighing) segment(s *approval.Segment) {
 	if s.Named {

@@ -23,6 +23,8 @@ type Preview struct {
 	// first words; Programs all that it starts, by their real paths.
 	Unknown  []string
 	Programs []string
+	// Reads tells that all of these only read, and that nothing else is changed.
+	Reads bool
 	// Network and Project are the programs that use the network, and that start
 	// what the project names.
 	Network, Project []string

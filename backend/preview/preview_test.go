@@ -454,6 +454,34 @@ func TestTimeIsOver(t *testing.T) {
 	}
 }
 
+// Only what surely changes nothing is said to read.
+func TestReads(t *testing.T) {
+	reader := approval.Segment{Argv: []string{"cat", "x"}, Kind: approval.KindReader, Program: &approval.Resolution{}}
+	with := func(change func(*approval.Segment)) approval.Segment {
+		s := reader
+		change(&s)
+		return s
+	}
+	for name, test := range map[string]struct {
+		plan approval.Plan
+		want bool
+	}{
+		"nothing":     {approval.Plan{}, false},
+		"a reader":    {approval.Plan{Segments: []approval.Segment{reader, {Argv: []string{"cd", "x"}, Builtin: "cd"}}}, true},
+		"redirected":  {approval.Plan{Segments: []approval.Segment{reader}, Targets: []approval.Target{{Path: "/x", Op: approval.TargetWrites}}}, false},
+		"not read":    {approval.Plan{Segments: []approval.Segment{reader}, Findings: []approval.Finding{{Reason: approval.ReasonUnreadable}}}, false},
+		"an option":   {approval.Plan{Segments: []approval.Segment{with(func(s *approval.Segment) { s.Targets = []approval.Target{{Op: approval.TargetWrites}} })}}, false},
+		"a changer":   {approval.Plan{Segments: []approval.Segment{with(func(s *approval.Segment) { s.Kind, s.Profiled = approval.KindChanger, true })}}, false},
+		"not known":   {approval.Plan{Segments: []approval.Segment{with(func(s *approval.Segment) { s.Kind = approval.KindOther })}}, false},
+		"a name":      {approval.Plan{Segments: []approval.Segment{with(func(s *approval.Segment) { s.Argv = []string{"$x"} })}}, false},
+		"it may more": {approval.Plan{Segments: []approval.Segment{with(func(s *approval.Segment) { s.Findings = []approval.Finding{{Reason: approval.ReasonWritesFile}} })}}, false},
+	} {
+		if got := New().Look(&test.plan, long); got.Reads != test.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestTold(t *testing.T) {
 	file := func(name string) *approval.Resolution {
 		return &approval.Resolution{File: approval.File{Path: name}}

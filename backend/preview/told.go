@@ -9,7 +9,7 @@ import (
 
 // told is what a plan says by itself.
 func told(plan *approval.Plan) Preview {
-	var p Preview
+	p := Preview{Reads: len(plan.Segments) > 0 && len(plan.Targets) == 0}
 	p.add(plan.Targets)
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
@@ -17,6 +17,7 @@ func told(plan *approval.Plan) Preview {
 			continue
 		}
 		p.add(s.Targets)
+		p.Reads = p.Reads && reads(s)
 		word := wordOf(s)
 		if s.Program != nil {
 			once(&p.Programs, s.Program.File.Path)
@@ -36,6 +37,7 @@ func told(plan *approval.Plan) Preview {
 			p.Untold = true
 		}
 	}
+	p.Reads = p.Reads && !p.Untold
 	return p
 }
 
@@ -67,6 +69,14 @@ func unknown(s *approval.Segment) bool {
 		unnamed := f.Reason == approval.ReasonDeletes && len(s.Targets) == 0
 		return open[f.Reason] || unnamed
 	})
+}
+
+// reads reports whether a segment surely changes nothing.
+func reads(s *approval.Segment) bool {
+	changes := slices.ContainsFunc(s.Findings, func(f approval.Finding) bool {
+		return f.Reason == approval.ReasonWritesFile || f.Reason == approval.ReasonDeletes
+	})
+	return !changes && len(s.Targets) == 0 && !unknown(s) && (s.Kind == approval.KindReader || s.Builtin != "")
 }
 
 func wordOf(s *approval.Segment) string {
