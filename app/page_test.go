@@ -389,6 +389,15 @@ func TestPage(t *testing.T) {
 			t.Errorf("exported: %d bytes, %v", len(text), err)
 		}
 	})
+	t.Run("warnings", func(t *testing.T) {
+		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist"}, "agents": {"*": {"allowlist": [{"pattern": "/bin/sh"}, {"pattern": "~/gone"}, {"pattern": "id"}]}}}`)
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "warnings", at).wait(t)
+		if list := a.file().Agents["*"].Allowlist; len(list) != 3 {
+			t.Errorf("%+v", list)
+		}
+	})
 	t.Run("try", func(t *testing.T) {
 		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": ["sudo"]}, "agents": {"main": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
 		_, at := servePage(t, a)

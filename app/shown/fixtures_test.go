@@ -39,6 +39,7 @@ type fixture struct {
 	Activity    *activityFixture        `json:"activity,omitempty"`
 	Trials      []shown.Trial           `json:"trials,omitempty"`
 	WouldDo     shown.WouldDo           `json:"wouldDo"`
+	Warnings    *shown.Warnings         `json:"warnings,omitempty"`
 }
 
 const home = "/Users/dana"
@@ -129,7 +130,9 @@ func TestFixtures(t *testing.T) {
 	f.Screen = scenes["panel-over-settings"].Screen
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
-	settings("agents", "policy.json", func(f *fixture) { f.Activity, f.Trials = newActivityFixture(), w.trials() })
+	settings("agents", "policy.json", func(f *fixture) {
+		f.Activity, f.Trials, f.Warnings = newActivityFixture(), w.trials(), &warnings
+	})
 	settings("agents-held", "policy.json", func(f *fixture) {
 		f.Host.Held = []string{"agents.codex.security goes from deny to full", `agents.codex.allowlist: the entry "~/bin/**" is new`}
 		f.Host.HeldHash = "5f1d"
@@ -176,6 +179,13 @@ func longText(size int) string {
 	b.WriteString("END\nlint generated.txt")
 	return b.String()
 }
+
+// warnings are those of claude-code.
+var warnings = shown.Warnings{List: []shown.EntryWarning{
+	{ID: "a3", From: shown.FromHere, Kind: shown.WarnBroad, Count: 61},
+	{ID: "a6", From: shown.FromHere, Kind: shown.WarnUnused, Days: 94},
+	{ID: "a7", From: shown.FromHere, Kind: shown.WarnNothing},
+}}
 
 // trials are what comes of the texts that a person types, in the order in which
 // the page asks: passing, asking, dangerous, denied.

@@ -68,12 +68,29 @@ type EntryRow struct {
 	LastCommand string   `json:"lastCommand,omitempty"`
 	LastPath    string   `json:"lastPath,omitempty"`
 	Identity    Identity `json:"identity"`
-	Disabled    bool     `json:"disabled"`
-	Note        string   `json:"note,omitempty"`
-	AddedBy     string   `json:"addedBy,omitempty"`
-	AddedAt     int64    `json:"addedAt,omitempty"` // unix milliseconds
+	// Files are those that were recorded, as far as there are any.
+	Files    []FileRow `json:"files,omitempty"`
+	Disabled bool      `json:"disabled"`
+	Note     string    `json:"note,omitempty"`
+	AddedBy  string    `json:"addedBy,omitempty"`
+	AddedAt  int64     `json:"addedAt,omitempty"` // unix milliseconds
 	// Exact is the entry as it can be edited: its text is not escaped.
 	Exact EntryEdit `json:"exact"`
+}
+
+// FileRow is a file that an entry recorded.
+type FileRow struct {
+	Path    string `json:"path"`
+	SHA256  string `json:"sha256,omitempty"`
+	Signer  string `json:"signer,omitempty"`
+	Version string `json:"version,omitempty"`
+}
+
+func fileRows(list []approval.Identity, in Person) (rows []FileRow) {
+	for _, id := range list {
+		rows = append(rows, FileRow{in.short(id.Path), display.Escape(id.SHA256), display.Escape(id.Signer), display.Escape(id.Version)})
+	}
+	return rows
 }
 
 // EntryEdit is what a person can write into an entry.
@@ -233,7 +250,7 @@ func (p *Policy) rows(agent *store.Agent, from From, in Person) {
 		p.Allowlist = append(p.Allowlist, EntryRow{
 			Entry: newEntry(e.Entry, in), ID: e.ID, From: from,
 			LastUsed: e.LastUsedAt, LastCommand: display.Escape(e.LastUsedCommand), LastPath: in.short(e.LastResolvedPath),
-			Identity: identity(e.Entry), Disabled: e.Disabled, Note: display.Escape(e.Note),
+			Identity: identity(e.Entry), Files: fileRows(e.Identity, in), Disabled: e.Disabled, Note: display.Escape(e.Note),
 			AddedBy: display.Escape(e.AddedBy), AddedAt: e.AddedAt,
 			Exact: EntryEdit{e.Pattern, append([]string{}, e.Args...), e.ArgsExact, e.Cwd, e.Note},
 		})

@@ -267,6 +267,16 @@ const steps = {
     await button('Export…').click()
     await page.getByText(/^\d+ rows written to .*out\.jsonl$/).waitFor()
   },
+  async warnings() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByText('Leads nowhere: there is no such program here.').waitFor()
+    await page.getByText(/^Runs any code it is given/).waitFor()
+    await page.getByText(/· 2 need a look/).waitFor()
+    await page.getByRole('button', { name: 'Delete ~/gone' }).click()
+    await page.getByText(/· 1 needs a look/).waitFor()
+    await button(/^Undo/).click()
+    await page.getByText(/· 2 need a look/).waitFor()
+  },
   async try() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('link', { name: 'Try a command' }).click()

@@ -3,7 +3,7 @@
 import type { Backend, HostEvent } from './backend'
 import type {
   ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Rates, Replayed,
-  Saved, Screen, Start, Suggestion, Trial, WouldDo,
+  Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -19,6 +19,8 @@ export interface Fixture {
   activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[] }
   trials?: Trial[]
   wouldDo: WouldDo
+  /** Those of the agent claude-code. */
+  warnings?: Warnings
 }
 
 export interface Fake extends Backend {
@@ -77,6 +79,7 @@ export function fake(given: Fixture): Fake {
     addDeny: save('addDeny'),
     removeDeny: save('removeDeny'),
     undo: save('undo'),
+    warnings: (id) => Promise.resolve((id === 'claude-code' && fixture.warnings) || { list: [], partial: false }),
     preview: note(() => fixture.preview, 'preview'),
 
     activity: note(() => fixture.activity?.page ?? { rows: [], more: false }, 'activity'),

@@ -2,7 +2,8 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
-  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Word, WouldDo,
+  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Warnings, Word,
+  WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -38,6 +39,8 @@ export interface Backend {
   removeDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
   undo(): Promise<Saved>
   preview(entry: EntryEdit): Promise<Preview>
+  /** What should be looked at in an allowlist. It may take a while. */
+  warnings(agentId: string): Promise<Warnings>
 
   /** The requests behind a row, newest first; 0 is for the newest. */
   activity(filter: ActivityFilter, before: number): Promise<ActivityPage>

@@ -28,6 +28,7 @@ export const wails: Backend = {
   removeDeny: settings.RemoveDeny,
   undo: settings.Undo,
   preview: settings.Preview,
+  warnings: settings.Warnings,
 
   activity: activity.List,
   record: activity.Record,

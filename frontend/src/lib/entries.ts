@@ -2,7 +2,7 @@
 import type { DenyRow, EntryRow } from './types'
 
 export interface Sort {
-  by: 'program' | 'used'
+  by: 'program' | 'used' | 'ends'
   order: 'ascending' | 'descending'
 }
 
@@ -13,14 +13,19 @@ const holds = (filter: string, ...texts: (string | undefined)[]) => {
   return !sought || texts.some((t) => t?.toLowerCase().includes(sought))
 }
 
+/** When an entry ends, those that never do last. */
+const end = (e: EntryRow) => e.ends || (e.usesLeft >= 0 ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER)
+
 /** The entries of a table, in order. */
 export function entries(list: EntryRow[], filter: string, sort: Sort): EntryRow[] {
   const sign = sort.order === 'ascending' ? 1 : -1
   return list
-    .filter((e) => holds(filter, e.pattern, e.args.join(' '), e.argPattern, e.cwd, e.session, e.note))
+    .filter((e) => holds(filter, e.pattern, e.args.join(' '), e.argPattern, e.cwd, e.session, e.note, e.lastCommand, e.lastPath))
     .sort((a, b) => {
       const here = Number(b.from === 'here') - Number(a.from === 'here')
-      return here || sign * (sort.by === 'used' ? (a.lastUsed ?? 0) - (b.lastUsed ?? 0) : names.compare(a.pattern, b.pattern))
+      if (here) return here
+      if (sort.by === 'program') return sign * names.compare(a.pattern, b.pattern)
+      return sign * (sort.by === 'used' ? (a.lastUsed ?? 0) - (b.lastUsed ?? 0) : end(a) - end(b))
     })
 }
 

@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, DayRate, End, Preview, Rate, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, DayRate, End, EntryWarning, Preview, Rate, StartingPoint, Verdict, Word } from './types'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -333,6 +333,15 @@ const warnings: Record<string, (p: Preview) => string> = {
   nothing: () => '',
 }
 
+/** What is wrong with an entry that is there, and what its button does about it. */
+const looks: Record<string, (w: EntryWarning) => string> = {
+  broad: (w) => `Too broad: matches ${w.more ? 'more than ' : ''}${count(w.count ?? 0, 'program')}, and any that is put there later.`,
+  writable: (w) => `Too broad: any program of yours can put another one into ${w.folder}.`,
+  code: () => 'Runs any code it is given: no entry can vouch for that, so it still asks.',
+  nothing: () => 'Leads nowhere: there is no such program here.',
+  unused: (w) => `Not used for ${w.days} days.`,
+}
+
 /** An edit of the policy file by somebody else. */
 export const outside = {
   who: 'Countersign',
@@ -423,8 +432,16 @@ export const settings = {
     const left = [uses > 0 ? `${count(uses, 'use')} left` : '', at ? `In ${span(at - now)}` : ''].filter(Boolean)
     return left.join(', ') || 'Never'
   },
-  entries: (all: number, off: number, every: number) =>
-    [all === 1 ? '1 entry' : count(all, 'entry', 'entries'), off && `${off} off`, every && `${every} from every agent`].filter(Boolean).join(' · '),
+  entries: (all: number, off: number, every: number, look = 0, partial = false) =>
+    [
+      all === 1 ? '1 entry' : count(all, 'entry', 'entries'), off && `${off} off`, every && `${every} from every agent`,
+      look && `${look} ${look === 1 ? 'needs' : 'need'} a look`, partial && 'not all were looked at',
+    ].filter(Boolean).join(' · '),
+  wrong: (w: EntryWarning) => looks[w.kind]?.(w) ?? '',
+  repair: { broad: 'Narrow…', writable: 'Narrow…', code: 'Delete', nothing: 'Delete', unused: 'Switch off' } as Record<string, string>,
+  repairOf: (repair: string, pattern: string) => `${repair.replace('…', '')} ${pattern}`,
+  files: 'Recorded',
+  fileOf: (signer: string, version: string) => [signer && `signed by ${signer}`, version].filter(Boolean).join(', '),
   rules: (all: number, every: number) => [count(all, 'rule'), every && `${every} from every agent`].filter(Boolean).join(' · '),
   chosenEntry: 'The chosen entry',
   chosenRule: 'The chosen rule',

@@ -1,7 +1,7 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
-import type { AgentRow, DenyRow, EntryRow, Host, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Word } from '../lib/types'
+import type { AgentRow, DenyRow, EntryRow, EntryWarning, Host, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word } from '../lib/types'
 import { DenyForm, EntryForm } from './forms.svelte'
 
 export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
@@ -21,6 +21,7 @@ export class SettingsState {
   policy = $state.raw<Policy>()
   host = $state.raw<Host>()
   preferences = $state.raw<Preferences>()
+  warnings = $state.raw<Warnings>({ list: [], partial: false })
   note = $state.raw<Note>(none)
   canUndo = $state(false)
   /** Counts edits that were not taken, so that controls go back to what holds. */
@@ -113,8 +114,25 @@ export class SettingsState {
   }
 
   #show(policy: Policy) {
+    const before = this.policy
     this.policy = policy
     this.form?.seen(policy)
+    const other = before?.agent.id !== policy.agent.id
+    if (other) this.warnings = { list: [], partial: false }
+    if (other || before?.rev !== policy.rev) void this.#survey(policy)
+  }
+
+  /** Has the entries looked at. The table does not wait for it. */
+  async #survey({ agent, rev }: Policy) {
+    const warnings = await this.#backend.warnings(agent.id).catch((): Warnings => ({ list: [], partial: true }))
+    if (this.policy?.agent.id === agent.id && this.policy.rev === rev) this.warnings = warnings
+  }
+
+  /** Does about an entry what its warning offers. */
+  repair(entry: EntryRow, { kind }: EntryWarning) {
+    if (kind === 'unused') return this.switchEntry(entry, false)
+    if (kind === 'nothing' || kind === 'code') return this.removeEntry(entry)
+    return this.change(entry)
   }
 
   /** Shows another agent. */
