@@ -373,7 +373,11 @@ func (a *app) screen(want string) shown.Screen {
 	whole := max(0, slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == want }))
 	for i, p := range list {
 		if i == whole {
-			s.Waiting = append(s.Waiting, shown.NewQuestion(p, in).WithDenials(a.host.DenyRules(p), in))
+			q := shown.NewQuestion(p, in).WithDenials(a.host.DenyRules(p), in)
+			if small := smallOf(list, p.AgentID, in); q.Small() && len(small) > 1 {
+				q.Together = len(small)
+			}
+			s.Waiting = append(s.Waiting, q)
 		} else {
 			s.Waiting = append(s.Waiting, shown.NewPlace(p, in))
 		}

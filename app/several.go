@@ -20,16 +20,22 @@ type Reply struct {
 // list. The page calls Ready with shown.ListMark and the agent's id when they
 // are there, and this again whenever the questions change.
 func (a *Approvals) Together(agentID string) []shown.Question {
-	in, list := a.app.names(), []shown.Question{}
-	for _, p := range a.app.host.Waiting() {
-		if p.AgentID != agentID {
+	list := smallOf(a.app.host.Waiting(), agentID, a.app.names())
+	a.app.list(list)
+	return list
+}
+
+// smallOf are the small questions of an agent.
+func smallOf(waiting []approval.Prompt, agentID string, in shown.Person) []shown.Question {
+	list := []shown.Question{}
+	for _, p := range waiting {
+		if p.AgentID != agentID || p.CallerGone || len(p.Plan.Text) > shown.MaxSmall {
 			continue
 		}
 		if q := shown.NewQuestion(p, in); q.Small() {
 			list = append(list, q)
 		}
 	}
-	a.app.list(list)
 	return list
 }
 

@@ -81,6 +81,17 @@ func TestFixtures(t *testing.T) {
 	panel("panel", w.ask("claude-code", "main", "sh", "-c", "lint --fix src && deploy --dry-run 2>&1 | tail -20"))
 	panel("panel-widths", w.ask("claude-code", "main", "sh", "-c", "git fetch origin && git rebase origin/main 2>&1 | tail -20"))
 	panel("panel-queue", w.ask("release-bot", "v2", "gh", "release", "view"), rebase, sh)
+	var small []approval.Prompt
+	for _, text := range []string{"lint --version", "gh pr view 412 --comments", "gh pr merge 412 --squash", "deploy --dry-run"} {
+		p := w.ask("codex", "nightly", strings.Fields(text)...)
+		p.ID += text
+		small = append(small, p)
+	}
+	small[0].Latest = small[0].Expires + 460_000
+	panel("panel-together", small...)
+	for i := range scenes["panel-together"].Screen.Waiting {
+		scenes["panel-together"].Screen.Waiting[i].Together = len(small)
+	}
 	panel("panel-danger", sh)
 	removes := w.ask("claude-code", "main", "sh", "-c", "rm -rf build notes.md && cp ../draft.md README.md && make test")
 	panel("panel-effects", removes)

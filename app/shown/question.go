@@ -32,6 +32,9 @@ type Question struct {
 	Theirs bool `json:"theirs,omitempty"`
 	// Claims is what the caller says about policy, such as "security=full".
 	Claims []string `json:"claims"`
+	// Together is how many small questions of this agent wait, if this is one:
+	// they can be answered in a list.
+	Together int `json:"together,omitempty"`
 	// Count is how many identical requests one answer is for.
 	Count int `json:"count"`
 	// Asked and Expires are unix milliseconds.
@@ -329,11 +332,11 @@ func verdict(s approval.Segment, j approval.SegmentJudgement) Verdict {
 // their agent: somebody waits, once is offered, nothing is risky, and a row of
 // a list holds all of it.
 func (q Question) Small() bool {
-	return q.Ended == nil && q.AllowOnce && !q.Risky && len(q.Command.Text) <= maxSmall && len(q.Command.Lines) == 1
+	return q.Ended == nil && q.AllowOnce && !q.Risky && len(q.Command.Text) <= MaxSmall && len(q.Command.Lines) == 1
 }
 
-// maxSmall is how long a command in a list may be, in bytes.
-const maxSmall = 200
+// MaxSmall is how long a command in a list may be, in bytes.
+const MaxSmall = 200
 
 // ListMark begins what the page calls the list of an agent's small questions.
 // No question has such an ID.

@@ -47,7 +47,7 @@ describe('the panel', () => {
     const { container, getByRole } = await show(question('a'), question('b'))
     expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
     const stops = [...container.querySelectorAll<HTMLElement>('button, input, [tabindex="0"]')].map((e) => e.getAttribute('aria-label') ?? e.textContent!.trim())
-    expect(stops.slice(0, 6).map((s) => s.replace(/\s*(esc|[⌃⌘]O)$/, ''))).toEqual(['Deny', 'Tell the agent why', 'Allow once', 'Always allow…', 'Previous question', 'Next question'])
+    expect(stops.slice(0, 7).map((s) => s.replace(/\s*(esc|[⌃⌘]O)$/, ''))).toEqual(['Deny', 'Deny for…', 'Tell the agent why', 'Allow once', 'Always allow…', 'Previous question', 'Next question'])
   })
 
   test('is an alert with the question as its name', async () => {
@@ -291,7 +291,7 @@ test('a question that ends turns into that in place, and a late key does nothing
   press('o', ctrl)
   await settle()
   expect(getByRole('heading', { level: 1 }).textContent).toContain('stopped waiting')
-  expect(queryByRole('button', { name: /Allow|Deny/ })).toBeNull()
+  expect(queryByRole('button', { name: /Allow once|Always allow|Deny/ })).toBeNull()
   expect(document.activeElement).toBe(getByRole('button', { name: 'Close' }))
   await look()
   press('Escape')

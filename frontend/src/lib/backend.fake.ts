@@ -62,6 +62,16 @@ export function fake(given: Fixture): Fake {
     decide: note(() => self.answered, 'decide'),
     remember: note(() => self.answered, 'remember'),
     replay: note(() => fixture.replay ?? [], 'replay'),
+    hold: note(() => self.answered, 'hold'),
+    denyFor: note(() => self.answered, 'denyFor'),
+    denyAlways: note(() => self.answered, 'denyAlways'),
+    allowOne: note(() => self.answered, 'allowOne'),
+    allowIfAsksAgain: note(() => self.answered, 'allowIfAsksAgain'),
+    together: (agentId) => Promise.resolve(fixture.screen.waiting.filter((q) => q.agent.id === agentId && !q.ended && (q.together ?? 0) > 1)),
+    answerMany: (agentId, replies, text) => {
+      calls.push(['answerMany', agentId, replies, text])
+      return Promise.resolve(replies.map(() => self.answered))
+    },
     dismiss: note(() => undefined, 'dismiss'),
     leaveEdit: note(() => undefined, 'leaveEdit'),
 

@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
-  Mode, Policy, Preferences, Preview, Rates, Replayed, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Warnings, Word,
+  Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Warnings, Word,
   WouldDo,
 } from './types'
 
@@ -21,6 +21,20 @@ export interface Backend {
   remember(id: string, seen: string, width: string, here: boolean, keep: Keep): Promise<Answered>
   /** What each width of a question would have meant for what was asked lately. */
   replay(id: string): Promise<Replayed[]>
+  /** Stops the clock of a question as far as its caller waits, or lets it run on. */
+  hold(id: string, on: boolean): Promise<Answered>
+  /** Denies it, and each identical request to come, for "10-minutes" or for the "session". */
+  denyFor(id: string, life: string, note: string): Promise<Answered>
+  /** Denies it and writes the nth of its rules into the denylist. */
+  denyAlways(id: string, n: number, note: string): Promise<Answered>
+  /** Lets one of the identical requests run once and denies the others. */
+  allowOne(id: string, seen: string, note: string): Promise<Answered>
+  /** Keeps one yes for a caller that has gone, if it asks again soon. */
+  allowIfAsksAgain(id: string, seen: string): Promise<Answered>
+  /** The small questions of an agent, whole. */
+  together(agentId: string): Promise<Question[]>
+  /** Answers questions of that list. */
+  answerMany(agentId: string, replies: Reply[], note: string): Promise<Answered[]>
   /** Takes a question away that nobody waits for. */
   dismiss(id: string): Promise<void>
   /** Takes an edit of the policy file off the panel, for the settings to show. */

@@ -13,6 +13,13 @@ export const wails: Backend = {
   decide: approvals.Decide,
   remember: approvals.Remember,
   replay: approvals.Replay,
+  hold: approvals.Hold,
+  denyFor: approvals.DenyFor,
+  denyAlways: approvals.DenyAlways,
+  allowOne: approvals.AllowOne,
+  allowIfAsksAgain: approvals.AllowIfAsksAgain,
+  together: approvals.Together,
+  answerMany: approvals.AnswerMany,
   dismiss: approvals.Dismiss,
   leaveEdit: approvals.LeaveEdit,
 

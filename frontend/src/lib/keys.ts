@@ -1,10 +1,10 @@
 // What a key means on the panel. Nothing here does anything: see ScreenState.act.
 
 /** What a person can do with the question on the panel, by key or by button. */
-export type Action = 'deny' | 'once' | 'always' | 'save' | 'back' | 'close' | 'next' | 'previous' | 'menu'
+export type Action = 'deny' | 'once' | 'always' | 'save' | 'back' | 'close' | 'next' | 'previous' | 'menu' | 'hold' | 'one' | 'again' | 'list' | 'answer'
 
 /** What the panel shows: a question, its Always allow…, or one that ended. */
-export type View = 'ask' | 'always' | 'ended'
+export type View = 'ask' | 'always' | 'ended' | 'list'
 
 export interface Place {
   view: View
@@ -25,6 +25,7 @@ export function meaning(event: KeyboardEvent, at: Place): Meaning {
   const command = at.mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey
   if (event.repeat) return held(event, typing, command)
   if (isMenu(event.target)) return command ? 'swallow' : undefined // an open menu has the keys
+  if (command && event.shiftKey && !event.altKey && event.key.toLowerCase() === 'h') return typing ? undefined : 'hold'
   if (event.altKey || event.shiftKey) return
   if (event.key === 'Escape' && !event.metaKey && !event.ctrlKey) return escape(at.view, typing)
   if (!command) return
@@ -52,7 +53,7 @@ function held(event: KeyboardEvent, typing: boolean, command: boolean): Meaning 
 
 function escape(view: View, typing: boolean): Meaning {
   if (typing) return 'leave'
-  return view === 'ask' ? 'deny' : view === 'always' ? 'back' : 'close'
+  return view === 'ask' || view === 'list' ? 'deny' : view === 'always' ? 'back' : 'close'
 }
 
 function isField(target: EventTarget | null): boolean {

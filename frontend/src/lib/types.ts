@@ -42,6 +42,7 @@ export type EntryWarning = shown.EntryWarning
 export type Trial = shown.Trial
 export type Exported = main.Exported
 export type Answered = main.Answered
+export type Reply = main.Reply
 export type Saved = main.Saved
 
 export type Decision = 'allow-once' | 'allow-always' | 'deny'

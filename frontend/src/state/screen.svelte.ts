@@ -7,6 +7,9 @@ import type { Answered, Decision, Keep, Question, Replayed, Screen, WouldDo } fr
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
 
+/** Begins the name of a list of questions (shown.ListMark). */
+const listMark = 'list:'
+
 /** How a yes is to be remembered. */
 export interface Choice {
   width: string
@@ -35,10 +38,16 @@ export class ScreenState {
   choice = $state<Choice>({ width: '', here: false, keep: 'good' })
   replay = $state.raw<Replayed[]>()
 
+  /** The small questions that are answered together, while their list is on the page. */
+  several = $state.raw<Question[]>()
+  /** Those of them that may run once. */
+  checked = $state<Record<string, boolean>>({})
+  #held = '' // the question whose clock Always allow… has stopped
+
   readonly live = $derived(this.#list.filter((q) => !q.ended))
   /** The place of the question among the live ones, from 0; -1 for one that ended. */
   readonly index = $derived(this.live.findIndex((q) => q.id === this.#shown?.id))
-  readonly view: View = $derived(this.#shown?.ended ? 'ended' : this.#always ? 'always' : 'ask')
+  readonly view: View = $derived(this.#shown?.ended ? 'ended' : this.several ? 'list' : this.#always ? 'always' : 'ask')
   /** Something waits, on the page or on its way to it. */
   readonly covered = $derived(this.#list.length > 0)
 
@@ -65,6 +74,11 @@ export class ScreenState {
 
   get #current(): string {
     return this.#shown?.id ?? ''
+  }
+
+  /** What the host knows the page by: a question, or the list of an agent. */
+  get place(): string {
+    return this.several && this.#shown ? listMark + this.#shown.agent.id : this.#current
   }
 
   /** Follows the host until the function that it returns is called. */
@@ -117,7 +131,8 @@ export class ScreenState {
     this.screen = screen
     this.offset = screen.now - Date.now()
     const whole = this.#show(screen.waiting.filter((q) => !this.#gone.has(q.id)), want, patient)
-    if (this.#ready.id === this.#current) void this.measured(this.#ready.id, this.#ready.height)
+    if (this.#ready.id === this.place) void this.measured(this.#ready.id, this.#ready.height)
+    if (this.several) void this.#together()
     return whole
   }
 
@@ -166,6 +181,7 @@ export class ScreenState {
       this.#always = false
       this.message = ''
     }
+    if (!q || q.ended || q.agent.id !== this.#shown?.agent.id) this.several = undefined
     this.#shown = q
     if (!q?.always.length) this.#always = false
     const mark = q ? JSON.stringify([q.id, q.seen, q.agent, q.ended?.reason]) : ''
@@ -195,7 +211,7 @@ export class ScreenState {
   async measured(id: string, height: number) {
     const settings = this.screen?.settings ?? false
     const told = this.#ready
-    if (!id || id !== this.#current || (told.id === id && told.settings === settings && told.height === height)) return
+    if (!id || id !== this.place || (told.id === id && told.settings === settings && told.height === height)) return
     this.#ready = { id, settings, height }
     await this.#tell()
   }
@@ -212,7 +228,7 @@ export class ScreenState {
     while (this.#untold) {
       this.#untold = false
       const { id, height } = this.#ready
-      if (!id || id !== this.#current) continue
+      if (!id || id !== this.place) continue
       try {
         await this.#backend.ready(id, height)
       } catch (err) {
@@ -238,7 +254,18 @@ export class ScreenState {
     if (action === 'menu') return this.#guard.restart() // its rows stand where something else was
     const q = this.question
     if (!q || this.#guard.early) return
+    if (action === 'hold') return void this.#hold(q, !q.held)
     switch (`${this.view} ${action}`) {
+      case 'ask list':
+        return void this.#together()
+      case 'list deny':
+        return void this.#answerList(() => false)
+      case 'list answer':
+        return void this.#answerList((id) => this.checked[id] ?? false)
+      case 'ask one':
+        return q.allowOnce && q.count > 1 ? void this.#give(q, () => this.#backend.allowOne(q.id, q.seen, this.note)) : undefined
+      case 'ended again':
+        return void this.#give(q, () => this.#backend.allowIfAsksAgain(q.id, q.seen))
       case 'ask deny':
         return void this.#answer(q, 'deny')
       case 'ask once':
@@ -262,7 +289,61 @@ export class ScreenState {
     void this.#remember(q, { width: narrowest.width, here: false, keep })
   }
 
+  /** Denies it, and what is the same, for longer: for a while, or by a rule. */
+  denyFor(life: string) {
+    const q = this.question
+    if (!q || this.view !== 'ask' || this.#guard.early) return
+    const rule = /^rule-(\d+)$/.exec(life)?.[1]
+    void this.#give(q, () =>
+      rule === undefined ? this.#backend.denyFor(q.id, life, this.note) : this.#backend.denyAlways(q.id, Number(rule), this.note),
+    )
+  }
+
+  async #hold(q: Question, on: boolean) {
+    if (q.ended || !q.latest) return
+    const said = await this.#backend.hold(q.id, on).catch(() => ({ ok: false }) as Answered)
+    if (!said.ok && q.id === this.#current) this.message = said.message || panel.notTaken
+    await this.load()
+  }
+
+  /** Asks for the small questions of the agent, and shows them if there is more than one. */
+  async #together() {
+    const q = this.#shown
+    if (!q) return
+    const list = await this.#backend.together(q.agent.id).catch(() => [])
+    if (q.agent.id !== this.#shown?.agent.id || this.#shown.ended) return
+    const known = this.several
+    this.several = list.length > 1 ? list : undefined
+    if (JSON.stringify(known?.map((one) => one.seen)) === JSON.stringify(this.several?.map((one) => one.seen))) return
+    if (!known) this.checked = {}
+    this.#guard.restart() // a row may stand where another one was
+  }
+
+  /** Opens one question of the list by itself. */
+  openOne(id: string) {
+    this.several = undefined
+    this.#wanted = id
+    this.#guard.restart()
+    void this.load()
+  }
+
+  async #answerList(once: (id: string) => boolean) {
+    const [list, agent] = [this.several, this.#shown?.agent.id]
+    if (!list || agent === undefined || this.#busy.has(agent)) return
+    this.#busy.add(agent)
+    this.message = ''
+    const replies = list.map(({ id, seen }) => ({ id, seen, decision: once(id) ? 'allow-once' : 'deny' }))
+    const said = await this.#backend.answerMany(agent, replies, this.note).catch(() => list.map(() => ({ ok: false }) as Answered))
+    this.#busy.delete(agent)
+    const failed = said.find((a) => !a.ok)
+    if (!failed) this.several = undefined
+    list.forEach(({ id }, i) => said[i]?.ok && this.#forget(id))
+    if (failed) this.message = failed.message || panel.notTaken
+    await this.load()
+  }
+
   #step(by: number) {
+    this.several = undefined
     const n = this.live.length
     if (n === 0) return
     const from = this.#wanted || this.#current
@@ -279,6 +360,14 @@ export class ScreenState {
     this.#always = always
     this.message = ''
     if (always) void this.#consider()
+    const q = this.#shown
+    if (always && q?.latest && !q.held) {
+      this.#held = q.id
+      void this.#hold(q, true)
+    } else if (!always && q && this.#held === q.id) {
+      this.#held = ''
+      void this.#hold(q, false)
+    }
     this.#guard.restart() // other buttons stand where those were
   }
 
@@ -341,7 +430,7 @@ export class ScreenState {
 // what a person has selected in it. seen names all that is not compared here.
 function same(a: Question | undefined, b: Question): boolean {
   return (
-    a?.id === b.id && a.seen === b.seen && a.expires === b.expires && a.ended?.at === b.ended?.at &&
+    a?.id === b.id && a.seen === b.seen && a.expires === b.expires && a.held === b.held && a.together === b.together && a.ended?.at === b.ended?.at &&
     JSON.stringify(a.agent) === JSON.stringify(b.agent)
   )
 }

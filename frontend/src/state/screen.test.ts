@@ -161,6 +161,111 @@ describe('what may be done', () => {
     expect(state.replay).toBeUndefined()
   })
 
+  test.each([
+    ['10-minutes', [['denyFor', 'a', '10-minutes', 'why']]],
+    ['rule-1', [['denyAlways', 'a', 1, 'why']]],
+  ])('denied for longer: %s', async (life, want) => {
+    const [state, backend] = await shown(question('a'))
+    state.note = 'why'
+    state.denyFor(life)
+    await settle()
+    expect(backend.calls.filter(([name]) => /^deny|decide/.test(name))).toEqual(want)
+  })
+
+  test('not denied for longer too early, nor when it ended', async () => {
+    const backend = host(question('a'))
+    const state = new ScreenState(backend)
+    state.start()
+    await settle()
+    state.denyFor('session')
+    const [over, second] = await shown(ended('a'))
+    over.denyFor('session')
+    await settle()
+    expect([...backend.calls, ...second.calls].filter(([name]) => /^deny/.test(name))).toEqual([])
+  })
+
+  test('one of several identical requests, and only where there are several', async () => {
+    const [state, backend] = await shown(question('a', { count: 3 }))
+    state.act('one')
+    const [single, second] = await shown(question('b', { count: 1 }))
+    single.act('one')
+    await settle()
+    expect(calls(backend, 'allowOne')).toEqual([['a', 'a:1', '']])
+    expect(calls(second, 'allowOne')).toEqual([])
+  })
+
+  test('a yes for a caller that has gone, and only then', async () => {
+    const [state, backend] = await shown(ended('a'))
+    state.act('again')
+    const [live, second] = await shown(question('b'))
+    live.act('again')
+    await settle()
+    expect(calls(backend, 'allowIfAsksAgain')).toEqual([['a', 'a:1']])
+    expect(calls(second, 'allowIfAsksAgain')).toEqual([])
+  })
+
+  test('the clock is stopped where it can be, by hand and by Always allow…', async () => {
+    const [state, backend] = await shown(question('a', { latest: 2_000_000_000_000 }))
+    state.act('hold')
+    await look()
+    state.act('always')
+    await look()
+    state.act('back')
+    await look()
+    const [fixed, second] = await shown(question('b'))
+    fixed.act('hold')
+    fixed.act('always')
+    await settle()
+    expect(calls(backend, 'hold')).toEqual([['a', true], ['a', true], ['a', false]])
+    expect(calls(second, 'hold')).toEqual([])
+  })
+
+  const small = (id: string) => question(id, { together: 3 })
+
+  test('several together: only what is checked may run, and the rest is denied', async () => {
+    const [state, backend] = await shown(small('a'), small('b'), small('c'))
+    state.act('list')
+    await look()
+    expect([state.view, state.place, state.several?.length]).toEqual(['list', `list:${question('a').agent.id}`, 3])
+    state.act('once')
+    state.act('save')
+    state.checked = { b: true }
+    state.act('answer')
+    await settle()
+    const agent = question('a').agent.id
+    const replies = ['a', 'b', 'c'].map((id) => ({ id, seen: `${id}:1`, decision: id === 'b' ? 'allow-once' : 'deny' }))
+    expect(calls(backend, 'answerMany')).toEqual([[agent, replies, '']])
+    expect(calls(backend, 'decide')).toEqual([])
+  })
+
+  test('several together: Escape denies all of them, and nothing too early', async () => {
+    const [state, backend] = await shown(small('a'), small('b'))
+    state.act('list')
+    await settle()
+    state.act('deny')
+    expect(calls(backend, 'answerMany')).toEqual([])
+    await look()
+    state.checked = { a: true }
+    state.act('deny')
+    await settle()
+    expect(calls(backend, 'answerMany')[0]?.[1]).toEqual([{ id: 'a', seen: 'a:1', decision: 'deny' }, { id: 'b', seen: 'b:1', decision: 'deny' }])
+  })
+
+  test('several together: the list goes when one is left, and a row opens alone', async () => {
+    const [state, backend] = await shown(small('a'), small('b'))
+    state.act('list')
+    await look()
+    state.openOne('b')
+    await look()
+    expect([state.view, state.question?.id]).toEqual(['ask', 'b'])
+    state.act('list')
+    await look()
+    replace(backend, question('b'))
+    await look()
+    expect([state.view, state.question?.id]).toEqual(['ask', 'b'])
+    expect(calls(backend, 'answerMany')).toEqual([])
+  })
+
   test('Always allow… closes when it is no longer offered', async () => {
     const [state, backend] = await shown(question('a'))
     state.act('always')
