@@ -72,6 +72,7 @@ var gaveUp = map[preview.Reason]string{
 	preview.GaveUpBusy:       "Could not look: the disk has not answered what was asked before",
 }
 
+// say adds a line without a path.
 func (w *WouldDo) say(format string, args ...any) {
 	w.Lines = append(w.Lines, Line{Text: fmt.Sprintf(format, args...)})
 }
@@ -146,7 +147,7 @@ func about(t preview.Target) string {
 		facts = append(facts, bytes(t.Size))
 	case preview.Folder:
 		if t.Op == approval.TargetDeletes {
-			facts = append(facts, files(t.Files)+", "+bytes(t.Size))
+			facts = append(facts, least(t.Partly)+files(t.Files)+", "+bytes(t.Size))
 		}
 	}
 	if t.Repos > 0 {
@@ -167,7 +168,7 @@ func known(t preview.Target) string {
 	case !t.InRepo || t.Files == 0:
 		return ""
 	case t.Kind == preview.Folder:
-		return knownOf(t.Files, t.Unknown, t.Changed)
+		return knownOf(t)
 	case t.Unknown > 0:
 		return "not in git"
 	case t.Changed > 0:
@@ -176,20 +177,22 @@ func known(t preview.Target) string {
 	return "in git as it is"
 }
 
-// knownOf says it of many files.
-func knownOf(all, unknown, changed int) string {
+// knownOf says it of many files. Of files that were not all counted it says
+// only what is not in git.
+func knownOf(t preview.Target) string {
 	var said []string
 	switch {
-	case unknown == all:
+	case t.Partly:
+	case t.Unknown == t.Files:
 		return "none of them in git"
-	case unknown == 0 && changed == 0:
+	case t.Unknown == 0 && t.Changed == 0:
 		return "all of them in git as they are"
 	}
-	if unknown > 0 {
-		said = append(said, strconv.Itoa(unknown)+" of them not in git")
+	if t.Unknown > 0 {
+		said = append(said, number(t.Unknown)+" of them not in git")
 	}
-	if changed > 0 {
-		said = append(said, strconv.Itoa(changed)+" with changes that are not in git")
+	if t.Changed > 0 {
+		said = append(said, number(t.Changed)+" with changes that are not in git")
 	}
 	return strings.Join(said, ", ")
 }
@@ -217,14 +220,15 @@ func (g group) sentence() string {
 		sum.Unknown += t.Unknown
 		sum.Changed += t.Changed
 		sum.Repos += t.Repos
+		sum.Partly = sum.Partly || t.Partly
 		inRepo = inRepo && (t.InRepo || t.Files == 0)
 	}
 	if g.does == "Makes" {
 		return g.does + " " + files(missing)
 	}
-	said := g.does + " " + files(sum.Files) + ", " + bytes(sum.Size)
-	if inRepo && sum.Files > 0 {
-		said += "; " + knownOf(sum.Files, sum.Unknown, sum.Changed)
+	said := g.does + " " + least(sum.Partly) + files(sum.Files) + ", " + bytes(sum.Size)
+	if known := knownOf(sum); inRepo && sum.Files > 0 && known != "" {
+		said += "; " + known
 	}
 	if sum.Repos > 0 {
 		said += "; with a git repository among them"
@@ -242,7 +246,17 @@ func files(n int) string {
 	if n == 1 {
 		return "1 file"
 	}
-	return strconv.Itoa(n) + " files"
+	return number(n) + " files"
+}
+
+func least(partly bool) string { return either(partly, "at least ", "") }
+
+// number writes a count with a comma between thousands.
+func number(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return number(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
 // bytes writes a size as the system does, in thousands.

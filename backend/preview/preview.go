@@ -51,6 +51,8 @@ type Target struct {
 	// bytes; what is below a folder is counted if it is deleted.
 	Files int
 	Size  int64
+	// Partly tells that there is more below it than was counted.
+	Partly bool
 	// InRepo tells that it lies in the folder of a git repository that could be
 	// read. Changed of its files hold what is not in git, of Unknown git knows
 	// nothing.

@@ -91,6 +91,9 @@ func show(dir string, p Preview) string {
 		if t.Kind != Nothing && t.Kind != NotLooked {
 			s += fmt.Sprintf(" %d/%d", t.Files, t.Size)
 		}
+		if t.Partly {
+			s += " and more"
+		}
 		if t.InRepo {
 			s += fmt.Sprintf(" git -%d ~%d", t.Unknown, t.Changed)
 		}
@@ -398,7 +401,7 @@ func TestLimits(t *testing.T) {
 	if err := os.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := New().Look(plan(dir, "deletes d"), long); got.GaveUp != GaveUpMany {
+	if got := New().Look(plan(dir, "deletes d"), long); got.GaveUp != GaveUpMany || !got.Targets[0].Partly {
 		t.Errorf("a deep folder: %+v", got)
 	}
 	if err := os.Mkdir(dir+"/many", 0o755); err != nil {
@@ -413,7 +416,7 @@ func TestLimits(t *testing.T) {
 			f.Close()
 		}
 	}
-	if got := New().Look(plan(dir, "deletes many"), long); got.GaveUp != GaveUpMany || got.Targets[0].Files != maxFiles {
+	if got := New().Look(plan(dir, "deletes many"), long); got.GaveUp != GaveUpMany || got.Targets[0].Files != maxFiles || !got.Targets[0].Partly {
 		t.Errorf("a large folder: %+v", got)
 	}
 }
@@ -441,6 +444,21 @@ func TestDiskThatHangs(t *testing.T) {
 	close(answer)
 	for l.Look(plan(dir, "deletes a"), long).GaveUp != "" { // the disk is back
 		runtime.Gosched()
+	}
+}
+
+// What is below a folder that cannot be read is not counted, and that is said.
+func TestClosedFolder(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("skipped: root reads every folder")
+	}
+	dir := folder(t, "sub/a", "1", "sub/closed/b", "1")
+	if err := os.Chmod(dir+"/sub/closed", 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir+"/sub/closed", 0o700)
+	if got := show(dir, New().Look(plan(dir, "deletes sub"), long)); got != "deletes sub: folder 1/1 and more, gave up: unreadable" {
+		t.Error(got)
 	}
 }
 

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -137,10 +138,12 @@ func (v *visit) walk(t *Target, dir, root string, depth int) {
 		v.gaveUp = GaveUpMany
 	}
 	if v.over() {
+		t.Partly = true
 		return
 	}
 	f, err := openFolder(dir)
 	if err != nil {
+		t.Partly = true
 		v.fail()
 		return
 	}
@@ -152,11 +155,17 @@ func (v *visit) walk(t *Target, dir, root string, depth int) {
 				v.gaveUp = GaveUpMany
 			}
 			if v.over() {
+				t.Partly = true
 				return
 			}
 			v.entry(t, filepath.Join(dir, e.Name()), e, root, depth)
 		}
-		if err != nil || len(entries) == 0 { // the end, or as far as it goes
+		switch {
+		case errors.Is(err, io.EOF) || err == nil && len(entries) == 0:
+			return
+		case err != nil:
+			t.Partly = true
+			v.fail()
 			return
 		}
 	}
@@ -173,7 +182,8 @@ func (v *visit) entry(t *Target, name string, e fs.DirEntry, root string, depth 
 	}
 	info, err := e.Info()
 	if err != nil {
-		v.fail() // it went away meanwhile
+		t.Partly = true // it went away meanwhile
+		v.fail()
 		return
 	}
 	t.Files++
