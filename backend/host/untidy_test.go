@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,10 +43,12 @@ func TestStartsWithoutHistory(t *testing.T) {
 	}{
 		{"of a newer version", "newer version", func(t *testing.T, at string) func() {
 			db := sqlite(t, at)
+			var version int
+			must(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
 			_, err := db.ExecContext(t.Context(), "PRAGMA user_version = 99")
 			must(t, err)
 			return func() {
-				_, err := db.ExecContext(t.Context(), "PRAGMA user_version = 2")
+				_, err := db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", version))
 				must(t, err)
 			}
 		}},
