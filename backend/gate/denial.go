@@ -63,7 +63,7 @@ func Message(d approval.Denial) string {
 	if !known {
 		text = "SYSTEM_RUN_DENIED: " + string(d.Reason)
 	}
-	if d.Sentence != "" && d.Reason != approval.ReasonUserDenied {
+	if d.Sentence != "" && (d.Reason != approval.ReasonUserDenied || d.Sentence == stoppedAll) {
 		text += ": " + display.Line(d.Sentence)
 	}
 	text += "."

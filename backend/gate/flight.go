@@ -23,6 +23,7 @@ import (
 type flight struct {
 	*Gate
 	req        approval.Request
+	epoch      *epoch // in which it came
 	machine    *Machine
 	plan       approval.Plan
 	judgement  approval.Judgement
@@ -39,11 +40,12 @@ type flight struct {
 
 // begin judges a request for the first time and writes its row.
 func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *approval.Denial) {
+	came := g.epoch.Load()
 	req.ID, req.AgentID = g.NewID(), store.AgentID(req.AgentID)
 	if req.Arrived.IsZero() {
 		req.Arrived = g.Now()
 	}
-	f := &flight{Gate: g, req: req}
+	f := &flight{Gate: g, req: req, epoch: came}
 	f.row = history.Row{
 		ID: req.ID, State: history.Waiting, AgentID: req.AgentID, SessionKey: req.SessionKey,
 		PeerPID: req.Peer.PID, PeerExe: req.Peer.Exe, Who: req.Who, Arrived: req.Arrived,
@@ -94,11 +96,21 @@ func (f *flight) input() policy.Input {
 }
 
 // decide brings the judgement to a yes or a denial, asking a person if that
-// is due.
+// is due. After a stop it is a denial, whatever else was decided.
 func (f *flight) decide(ctx context.Context) *approval.Denial {
+	ctx, done := f.within(ctx)
+	defer done()
+	d := f.settle(ctx)
+	if f.stopped() {
+		return stopDenial()
+	}
+	return d
+}
+
+func (f *flight) settle(ctx context.Context) *approval.Denial {
 	switch f.judgement.Verdict {
 	case approval.VerdictAllow:
-		return f.grants()
+		return f.proceed(ctx)
 	case approval.VerdictAsk:
 		if !f.Asker.CanAsk() {
 			f.evaluate(true)
@@ -106,11 +118,27 @@ func (f *flight) decide(ctx context.Context) *approval.Denial {
 				return f.denied()
 			}
 			f.answer.By = byFallback
-			return f.grants()
+			return f.proceed(ctx)
 		}
 		return f.ask(ctx)
 	}
 	return f.denied()
+}
+
+// proceed lets a request through that nobody is asked about, after a pause as
+// things are then.
+func (f *flight) proceed(ctx context.Context) *approval.Denial {
+	waited, d := f.unpaused(ctx)
+	switch {
+	case d != nil:
+		return d
+	case waited:
+		f.answer.By = ""
+		f.judge(false)
+		f.describe()
+		return f.settle(ctx)
+	}
+	return f.grants()
 }
 
 // Life of a question (product.md, defaults and numbers).
@@ -166,6 +194,9 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	if answer.Decision != approval.AllowOnce && answer.Decision != approval.AllowAlways {
 		return f.refusedBy(answer)
 	}
+	if _, d := f.unpaused(ctx); d != nil {
+		return d
+	}
 	f.byPerson = answer.By != byPolicy
 	if was != nil {
 		shown = was
@@ -195,6 +226,9 @@ func (f *flight) refusedBy(answer approval.Answer) *approval.Denial {
 	if answer.Reason == approval.ReasonNone {
 		d = deny(approval.ReasonUserDenied, "the person said no")
 	}
+	if _, _, paused := f.Paused(); paused && answer.Reason == approval.ReasonPromptExpired {
+		d.Sentence += ": Countersign is paused"
+	}
 	d.Note = answer.Note
 	return d
 }
@@ -215,6 +249,9 @@ func (f *flight) stillTheSame(shown approval.Plan, judged approval.Judgement) *a
 // must be those that were shown. They hold for as long as keep says.
 func (f *flight) remember(entries []approval.Entry, keep approval.Keep) *approval.Denial {
 	_, err := f.Store.Update("", func(doc *store.Document) error {
+		if f.stopped() { // what is written now would outlive the stop
+			return errStoppedAll{}
+		}
 		doc.EndLeases(func(_ string, e approval.Entry) bool { return e.Ended(f.Now().Add(-endedStays)) })
 		for _, e := range entries {
 			if e.ID != "" { // it is there, and accepts new versions of files

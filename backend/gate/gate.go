@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -78,6 +79,8 @@ type Gate struct {
 	rules    map[string]prepared // by agent
 	sessions sessions
 	standing standing
+	pause    pause
+	epoch    atomic.Pointer[epoch]
 }
 
 // prepared are the rules of one agent, made from one state of the store.
@@ -87,7 +90,11 @@ type prepared struct {
 }
 
 // New makes a gate.
-func New(c Config) *Gate { return &Gate{Config: c, rules: map[string]prepared{}} }
+func New(c Config) *Gate {
+	g := &Gate{Config: c, rules: map[string]prepared{}}
+	g.epoch.Store(newEpoch())
+	return g
+}
 
 // maxAgents bounds the agents whose rules are kept prepared.
 const maxAgents = 64

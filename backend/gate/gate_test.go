@@ -34,6 +34,8 @@ type bench struct {
 	store   *store.Store
 	history *history.DB
 	pending *pending.Book
+	runner  *runner.Runner
+	ids     atomic.Int64 // given to requests
 	canAsk  atomic.Bool
 	asked   atomic.Int32
 	mu      sync.Mutex
@@ -42,6 +44,7 @@ type bench struct {
 	// between the last look at the policy and each start.
 	afterFinal func(argv []string)
 	afterCheck func()
+	onEvent    map[approval.EventKind]func()
 }
 
 // hooked is the real runner, with something done before each start.
@@ -74,8 +77,11 @@ func (b *bench) CanAsk() bool { return b.canAsk.Load() }
 
 func (b *bench) Event(e approval.Event) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.events = append(b.events, e.Kind)
+	b.mu.Unlock()
+	if do := b.onEvent[e.Kind]; do != nil {
+		do()
+	}
 }
 
 // newBench makes a gate whose agents are judged by allowlist, on-miss, with
@@ -99,7 +105,7 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.pending = pending.New()
+	b.pending, b.runner = pending.New(), run
 	t.Cleanup(func() {
 		b.pending.Close()
 		run.Close()
@@ -113,12 +119,11 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	}
 	a.SetPath(env.Path())
 	machine := &gate.Machine{Analyzer: a, Env: env}
-	var ids atomic.Int64
 	b.Gate = gate.New(gate.Config{
 		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
 		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{}, Signers: &command.Signers{},
 		Asker: b, Runner: hooked{run, b}, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		NewID: func() string { return fmt.Sprintf("test-%d", ids.Add(1)) },
+		NewID: func() string { return fmt.Sprintf("test-%d", b.ids.Add(1)) },
 	})
 	b.edit(func(d *store.Document) error {
 		d.Defaults.Security, d.Defaults.Ask = approval.SecurityList, approval.AskOnMiss

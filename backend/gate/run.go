@@ -103,8 +103,12 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 // check is the judge right before a start: if the policy changed since the
 // request was judged, or that is a while ago, it is judged again, and only what
 // would still run runs. Words that only the run could tell are judged as what
-// they became. Nothing starts after a program that could not be recorded.
+// they became. Nothing starts after a program that could not be recorded, and
+// nothing after a stop.
 func (f *flight) check(seg int, s *approval.Segment) error {
+	if f.stopped() {
+		return &runner.Denied{Denial: *stopDenial()}
+	}
 	if f.programs.lost.Load() {
 		return &runner.Denied{Denial: *noHistory()}
 	}

@@ -32,6 +32,7 @@ var methods = map[string]method{
 	"history.list":   historyList,
 	"history.verify": historyVerify,
 	"leases.end":     leasesEnd,
+	"pause":          pauseCall,
 	"pending.answer": pendingAnswer,
 	"pending.hold":   pendingHold,
 	"pending.list":   pendingList,
@@ -40,9 +41,11 @@ var methods = map[string]method{
 	"policy.get":     policyGet,
 	"policy.reject":  policyReject,
 	"policy.set":     policySet,
+	"resume":         resumeCall,
 	"running.list":   runningList,
 	"running.stop":   runningStop,
 	"status":         status,
+	"stop":           stopAll,
 	"window.open":    windowOpen,
 }
 
@@ -73,6 +76,12 @@ type Status struct {
 	CanAsk   bool     `json:"canAsk"`
 	Waiting  int      `json:"waiting"`
 	Running  int      `json:"running"`
+	// Paused tells that nothing starts, PausedUntil until when in unix
+	// milliseconds, 0 until somebody resumes, and HeldBack how many requests wait
+	// for that beside the questions.
+	Paused      bool  `json:"paused,omitempty"`
+	PausedUntil int64 `json:"pausedUntil,omitempty"`
+	HeldBack    int   `json:"heldBack,omitempty"`
 }
 
 func status(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.status(), nil }
@@ -83,6 +92,10 @@ func (h *Host) status() Status {
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
 		Waiting: len(h.pending.List()), Running: len(h.runner.Running()),
+	}
+	var until time.Time
+	if until, s.HeldBack, s.Paused = h.gate.Paused(); s.Paused && !until.IsZero() {
+		s.PausedUntil = until.UnixMilli()
 	}
 	if snap.Broken != nil {
 		s.Broken = snap.Broken.Error()

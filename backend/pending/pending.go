@@ -256,6 +256,19 @@ func (b *Book) give(q *question, a approval.Answer) error {
 	return nil
 }
 
+// DenyAll gives every question this answer, takes those away that nobody waits
+// for, and returns how many somebody waited for.
+func (b *Book) DenyAll(a approval.Answer) (denied int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.questions) > 0 {
+		if b.give(b.questions[0], a) == nil {
+			denied++
+		}
+	}
+	return denied
+}
+
 // find returns a question, nil if it is not there.
 func (b *Book) find(id string) *question {
 	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.prompt.ID == id })

@@ -133,11 +133,11 @@ func (a *Agent) take(which func(Entry) bool) (taken []approval.Entry) {
 	return taken
 }
 
-// EndLeases takes the entries that have an end, and that which picks, out of
-// all allowlists. It returns how many.
+// EndLeases takes the entries that have an end out of all allowlists, those
+// that which picks, or with nil all of them. It returns how many.
 func (d *Document) EndLeases(which func(agentID string, e approval.Entry) bool) (n int) {
 	for id, agent := range d.Agents {
-		n += len(agent.take(func(e Entry) bool { return e.Leased() && which(id, e.Entry) }))
+		n += len(agent.take(func(e Entry) bool { return e.Leased() && (which == nil || which(id, e.Entry)) }))
 	}
 	return n
 }

@@ -135,6 +135,9 @@ func (p *program) checkHost() []check {
 		return []check{{"host", false, err.Error()}}
 	}
 	list := []check{{"host", true, fmt.Sprintf("process %d, version %s, %d waiting, %d running", s.PID, s.Version, s.Waiting, s.Running)}}
+	if s.Paused {
+		list = append(list, check{"pause", true, pausedLine(s)})
+	}
 	if s.History != "" {
 		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
 	}
@@ -142,4 +145,17 @@ func (p *program) checkHost() []check {
 		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})
 	}
 	return list
+}
+
+// pausedLine says until when nothing starts, and who waits for that.
+func pausedLine(s host.Status) string {
+	until := "`countersign resume`"
+	if s.PausedUntil != 0 {
+		until = time.UnixMilli(s.PausedUntil).Format(time.DateTime) + ", or " + until
+	}
+	waiting := fmt.Sprintf("%d requests wait", s.HeldBack)
+	if s.HeldBack == 1 {
+		waiting = "1 request waits"
+	}
+	return "nothing starts until " + until + "; " + waiting
 }

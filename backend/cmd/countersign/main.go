@@ -44,6 +44,9 @@ type commands struct {
 	Leases    leasesCommands    `cmd:"" help:"Entries that have an end."`
 	Running   runningCommands   `cmd:"" help:"Commands that run now."`
 	History   historyCommands   `cmd:"" help:"What was asked and what came of it."`
+	Pause     pauseCommand      `cmd:"" help:"Let nothing start for a while; what runs goes on."`
+	Resume    resumeCommand     `cmd:"" help:"End a pause."`
+	Stop      stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`
 	Doctor    doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
 	Version   versionCommand    `cmd:"" help:"Print the version."`
 }

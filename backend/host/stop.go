@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+// Stopped says what StopEverything ended.
+type Stopped struct {
+	Questions int `json:"questions"` // that waited
+	Commands  int `json:"commands"`  // that ran
+	Leases    int `json:"leases"`    // of all agents
+	Answers   int `json:"answers"`   // that stood for requests to come
+}
+
+// stopPatience is how long StopEverything waits until nothing runs. What can
+// be ended is gone within a second; a program that waits for a broken disk is
+// not.
+const stopPatience = 3 * time.Second
+
+// StopEverything denies all questions and all that is on its way, ends all that
+// runs, and takes back leases and answers that stand. Nothing that came before
+// it starts after it. Where the leases cannot be taken back, the host pauses.
+// by says who did it.
+func (h *Host) StopEverything(by string) (Stopped, error) {
+	var s Stopped
+	s.Questions, s.Answers = h.gate.Stop(by)
+	leases := make(chan error, 1)
+	go func() {
+		var err error
+		s.Leases, err = h.endLeases()
+		leases <- err
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	var err error
+	s.Commands, err = h.runner.StopAll(ctx)
+	err = errors.Join(err, <-leases)
+	h.log.Warn("everything was stopped", "by", by, "questions", s.Questions, "commands", s.Commands, "leases", s.Leases, "error", err)
+	return s, err
+}
+
+func (h *Host) endLeases() (ended int, err error) {
+	ended, err = h.EndLeases(nil)
+	if err == nil || !h.hasLeases() {
+		return ended, nil
+	}
+	if err := h.Pause(time.Time{}); err != nil {
+		return 0, err
+	}
+	return 0, fmt.Errorf("the leases are still there, so everything is paused until you resume: %w", err)
+}
+
+// hasLeases reports whether there are leases, or may be.
+func (h *Host) hasLeases() bool {
+	snap := h.store.Snapshot()
+	if snap.Broken != nil || snap.Document == nil {
+		return true
+	}
+	for _, agent := range snap.Document.Agents {
+		for _, e := range agent.Allowlist {
+			if e.Leased() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Pause lets nothing start until then, or until Resume for the zero time. It
+// fails where that would make a pause shorter.
+func (h *Host) Pause(until time.Time) error {
+	defer h.pauseChanged()
+	return h.gate.Pause(until)
+}
+
+// Resume ends a pause.
+func (h *Host) Resume() {
+	h.gate.Resume()
+	h.pauseChanged()
+}
+
+func (h *Host) pauseChanged() {
+	if h.opt.PolicyChanged != nil {
+		h.opt.PolicyChanged()
+	}
+}
+
+// Paused reports whether there is a pause, and until when: the zero time for
+// until Resume.
+func (h *Host) Paused() (until time.Time, on bool) {
+	until, _, on = h.gate.Paused()
+	return until, on
+}
+
+func stopAll(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	s, err := h.StopEverything("command line")
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// maxPause is the longest time that a pause can be given.
+const maxPause = 30 * 24 * time.Hour
+
+func pauseCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Until int64 `json:"until"` // unix milliseconds, 0 until resumed
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	var until time.Time
+	if params.Until != 0 {
+		until = time.UnixMilli(params.Until)
+		if left := time.Until(until); left <= 0 || left > maxPause {
+			return nil, errors.New("cannot pause until then: that is over, or more than 30 days away")
+		}
+	}
+	return struct{}{}, h.Pause(until)
+}
+
+func resumeCall(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	if h.panelOnly() {
+		return nil, errPanel
+	}
+	h.Resume()
+	return struct{}{}, nil
+}
