@@ -126,6 +126,7 @@ func (s *Settings) write(entry *approval.Entry, e shown.EntryEdit) error {
 	}
 	entry.Pattern, entry.Args, entry.ArgsExact = e.Pattern, slices.Clone(e.Args), e.ArgsExact
 	entry.Cwd, entry.Note = e.Cwd, e.Note
+	entry.AddedFor = "" // it is no more what an answer wrote
 	host.RecordIdentity(entry, s.app.person.Home)
 	return nil
 }

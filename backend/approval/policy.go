@@ -45,12 +45,14 @@ type Entry struct {
 	Interpreters []Identity `json:"interpreters,omitempty"`
 	// Links are where links led that programs were found through, by a bare name
 	// or by the first line of a script, and that more than root can change.
-	Links            []Link `json:"links,omitempty"`
-	RequireIdentity  string `json:"requireIdentity,omitempty"` // "sha256" or "signer"
-	Disabled         bool   `json:"disabled,omitempty"`
-	Note             string `json:"note,omitempty"`
-	AddedAt          int64  `json:"addedAt,omitempty"` // unix milliseconds
-	AddedBy          string `json:"addedBy,omitempty"`
+	Links           []Link `json:"links,omitempty"`
+	RequireIdentity string `json:"requireIdentity,omitempty"` // "sha256" or "signer"
+	Disabled        bool   `json:"disabled,omitempty"`
+	Note            string `json:"note,omitempty"`
+	AddedAt         int64  `json:"addedAt,omitempty"` // unix milliseconds
+	AddedBy         string `json:"addedBy,omitempty"`
+	// AddedFor is the run id of the request whose answer wrote it.
+	AddedFor         string `json:"addedFor,omitempty"`
 	LastUsedAt       int64  `json:"lastUsedAt,omitempty"` // unix milliseconds
 	LastUsedCommand  string `json:"lastUsedCommand,omitempty"`
 	LastResolvedPath string `json:"lastResolvedPath,omitempty"`

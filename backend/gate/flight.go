@@ -258,7 +258,7 @@ func (f *flight) remember(entries []approval.Entry, keep approval.Keep) *approva
 				doc.Identify(e)
 				continue
 			}
-			e.AddedAt, e.AddedBy = f.Now().UnixMilli(), f.answer.By
+			e.AddedAt, e.AddedBy, e.AddedFor = f.Now().UnixMilli(), f.answer.By, f.req.ID
 			doc.Add(f.req.AgentID, keep.On(e, f.req.SessionKey, f.Now()))
 		}
 		return nil

@@ -142,6 +142,15 @@ func (d *Document) EndLeases(which func(agentID string, e approval.Entry) bool) 
 	return n
 }
 
+// Undo takes the entries out that the answer to one request wrote and returns
+// how many of them were still there.
+func (d *Document) Undo(runID string) (undone int) {
+	for _, agent := range d.Agents {
+		undone += len(agent.take(func(e Entry) bool { return runID != "" && e.AddedFor == runID }))
+	}
+	return undone
+}
+
 // Change edits the entry with this id in an agent's allowlist, and reports
 // whether it is there.
 func (d *Document) Change(agentID, id string, edit func(*approval.Entry)) bool {

@@ -88,6 +88,7 @@ func (e Entry) object() object {
 	put(o, "note", e.Note)
 	put(o, "addedAt", e.AddedAt)
 	put(o, "addedBy", e.AddedBy)
+	put(o, "addedFor", e.AddedFor)
 	put(o, "lastUsedAt", e.LastUsedAt)
 	put(o, "lastUsedCommand", e.LastUsedCommand)
 	put(o, "lastResolvedPath", e.LastResolvedPath)

@@ -191,7 +191,7 @@ func takeWider(left map[string]int, candidates []approval.Entry, e approval.Entr
 
 // permission is an entry without what does not count for a decision.
 func permission(e approval.Entry) approval.Entry {
-	e.ID, e.Note, e.AddedAt, e.AddedBy = "", "", 0, ""
+	e.ID, e.Note, e.AddedAt, e.AddedBy, e.AddedFor = "", "", 0, "", ""
 	e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath = 0, "", ""
 	return e
 }

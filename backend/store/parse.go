@@ -263,6 +263,8 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		e.Note, err = p.str()
 	case "addedBy":
 		e.AddedBy, err = p.str()
+	case "addedFor":
+		e.AddedFor, err = p.str()
 	case "addedAt":
 		e.AddedAt, err = p.number(0, maxTime)
 	case "lastUsedAt":
