@@ -51,6 +51,10 @@ type app struct {
 	raised map[string]bool
 	// listed are the questions on the list of small ones, and since when.
 	listed map[string]time.Time
+	// paused tells that there was a pause when the questions were last looked
+	// at, and asked for is the question that a person wants to see all the same.
+	paused   bool
+	askedFor string
 	// held is the edit from outside that the settings show, and since when.
 	held      string
 	heldSince time.Time
@@ -129,10 +133,12 @@ func (a *app) questionsChanged() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list := a.host.Waiting() // as it is now: the page may be ahead of the watch
+	before := a.paused
+	_, a.paused = a.host.Paused()
 	keep, unseen := false, false
 	for _, p := range list {
 		keep = keep || !p.CallerGone || a.raised[p.ID]
-		unseen = unseen || !p.CallerGone && !a.raised[p.ID]
+		unseen = unseen || !p.CallerGone && !a.raised[p.ID] && !a.paused
 	}
 	edit := a.outsideEdit()
 	for id := range a.raised {
@@ -150,6 +156,9 @@ func (a *app) questionsChanged() {
 		a.give()
 	}
 	a.window.Tell(eventScreen)
+	if before && !a.paused {
+		a.resumed(list)
+	}
 }
 
 // give gives the window back to the settings, or hides it. The caller holds
@@ -181,7 +190,7 @@ func (a *app) ready(id string, height int) {
 	if a.current != id {
 		a.current, a.since = id, time.Now()
 	}
-	raise := live && !a.raised[id]
+	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || strings.HasPrefix(id, shown.EditMark))
 	switch {
 	case raise && a.open && a.visible:
 		a.window.Front(true)
@@ -326,6 +335,7 @@ func (a *app) show(id string) {
 		return
 	}
 	delete(a.raised, id) // it may come to the front once more
+	a.askedFor = id      // also in a pause
 	a.window.Tell(eventOpen, id)
 }
 
@@ -366,6 +376,12 @@ func (a *app) screen(want string) shown.Screen {
 		Settings: a.open, Agent: a.agent, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
 	}
 	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
+	if until, paused := a.host.Paused(); paused {
+		s.Paused = true
+		if !until.IsZero() {
+			s.PausedUntil = until.UnixMilli()
+		}
+	}
 	s.Edit = a.outsideEdit()
 	a.mu.Unlock()
 	s.FirstRun = firstRunDue(a.host.Policy())

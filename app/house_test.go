@@ -78,8 +78,8 @@ func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Activity": {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
 		"Approvals": {
-			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Ready",
-			"Remember", "Replay", "Screen", "Together", "WouldDo",
+			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
+			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",

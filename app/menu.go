@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -31,7 +32,7 @@ func (a *app) keepMenu(ctx context.Context) {
 		case <-tick.C:
 		}
 		f := a.facts(ctx)
-		if len(f.Waiting)+len(f.Running) > 0 {
+		if len(f.Waiting)+len(f.Running) > 0 || f.Paused {
 			tick.Reset(time.Second)
 		} else {
 			tick.Stop()
@@ -52,7 +53,8 @@ func (a *app) keepMenu(ctx context.Context) {
 const menuPause = 250 * time.Millisecond
 
 func (a *app) facts(ctx context.Context) menubar.Facts {
-	f := menubar.Facts{Now: time.Now()}
+	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home)}
+	f.Until, f.Paused = a.host.Paused()
 	in := a.names()
 	waiting := a.host.Waiting()
 	for _, p := range waiting {
@@ -73,7 +75,21 @@ func (a *app) facts(ctx context.Context) menubar.Facts {
 			Command: r.Command, Started: time.UnixMilli(r.Started),
 		})
 	}
+	recent, _ := a.host.Recent(ctx)
+	for _, r := range recent {
+		f.Recent = append(f.Recent, menubar.Recent{
+			ID: r.ID, Agent: shown.NewAgent(r.AgentID, in.Agents[r.AgentID]).Name,
+			Command: r.Command, Verdict: outcomes[r.Outcome], CanUndo: r.CanUndo,
+		})
+	}
 	return f
+}
+
+// outcomes are the words for what became of a request (design, words).
+var outcomes = map[host.Outcome]string{
+	host.Passed: "Passed", host.AllowedOnce: "Allowed once", host.AllowedAlways: "Always allowed",
+	host.DeniedByYou: "Denied by you", host.DeniedByRule: "Denied by rule", host.Denied: "Denied",
+	host.TimeRanOut: "Time ran out", host.CallerHungUp: "Caller hung up",
 }
 
 // press does what a row of the menu says.
@@ -85,6 +101,19 @@ func (a *app) press(id string) {
 		a.setMode(subject, detail)
 	case "stop":
 		a.host.Stop(subject)
+	case "pause":
+		_ = a.pause(subject) // one that is longer stays
+	case "resume":
+		a.resume()
+	case "stop-everything":
+		if subject == "now" {
+			_ = a.stopEverything() // it has been told
+		}
+	case "undo":
+		a.orSettings(a.host.Undo(subject))
+	case "login":
+		a.orSettings(openAtLogin(a.state, a.person.Home))
+		a.menuChanged()
 	case "settings":
 		a.openSettings()
 	case "quit":

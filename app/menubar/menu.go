@@ -14,10 +14,14 @@ import (
 // change.
 type Facts struct {
 	Paused  bool
+	Until   time.Time  // of a pause; zero: until somebody resumes
 	Waiting []Question // questions somebody waits for, oldest first
 	Agents  []Agent
 	Running []Run
-	Now     time.Time
+	Recent  []Recent // the last requests, the latest first
+	// Login tells whether the app opens at login; nil where it cannot.
+	Login *bool
+	Now   time.Time
 }
 
 // Question waits for an answer until it expires.
@@ -39,6 +43,12 @@ type Agent struct {
 type Run struct {
 	ID, Agent, Command string
 	Started            time.Time
+}
+
+// Recent is a request that was decided. Verdict says how, in words.
+type Recent struct {
+	ID, Agent, Command, Verdict string
+	CanUndo                     bool // its answer for always
 }
 
 // Icon names one of the three pictures of the status item.
@@ -103,8 +113,10 @@ func Build(f Facts) Menu {
 	if f.Paused {
 		m.Icon = Paused
 	}
-	app := []Item{row("settings", "Settings…"), row("quit", "Quit Countersign")}
-	for _, group := range [][]Item{waiting(f), append(agents(f), running(f)...), app} {
+	groups := [][]Item{
+		waiting(f), agents(f), append(pause(f), stopEverything()), append(running(f), recent(f)...), app(f), {row("quit", "Quit Countersign")},
+	}
+	for _, group := range groups {
 		if len(m.Items) > 0 && len(group) > 0 {
 			m.Items = append(m.Items, Item{Kind: Separator})
 		}
@@ -118,9 +130,18 @@ func Build(f Facts) Menu {
 //	question:<id>           show that question
 //	agent:<id>              opens the modes of the agent
 //	mode:<agent>:<mode>     give the agent that mode
+//	pause                   opens how long
+//	pause:<length>          pause so long: one of Pauses
+//	resume                  end the pause
+//	stop-everything         opens that it is meant
+//	stop-everything:now     stop everything
 //	running                 opens what runs
 //	run:<id>                says what runs
 //	stop:<id>               end that run
+//	recent                  opens the last requests
+//	request:<id>            says what became of one
+//	undo:<id>               take its answer for always back
+//	login                   open at login, or not any more
 //	settings, quit
 //
 // The rest have no ID or cannot be pressed. IDs of others may hold colons;
@@ -230,4 +251,62 @@ func running(f Facts) []Item {
 		item.Children = append(item.Children, note("run:"+r.ID, title), row("stop:"+r.ID, "Stop"))
 	}
 	return []Item{item}
+}
+
+// Pause is how long a pause can be. Length 0 is until somebody resumes.
+type Pause struct {
+	ID, Title string
+	Length    time.Duration
+}
+
+// Pauses are all that can be chosen.
+var Pauses = []Pause{
+	{"15m", "15 minutes", 15 * time.Minute},
+	{"1h", "1 hour", time.Hour},
+	{"resumed", "Until resumed", 0},
+}
+
+func pause(f Facts) []Item {
+	if f.Paused {
+		return []Item{note("paused", "Paused until "+until(f.Until, f.Now)), row("resume", "Resume")}
+	}
+	item := row("pause", "Pause")
+	for _, p := range Pauses {
+		item.Children = append(item.Children, row("pause:"+p.ID, p.Title))
+	}
+	return []Item{item}
+}
+
+// stopEverything takes two presses, because nothing of it comes back.
+func stopEverything() Item {
+	item := row("stop-everything", "Stop everything…")
+	item.Children = []Item{
+		note("stop-everything:what", "Denies what waits, ends what runs, takes leases back"),
+		row("stop-everything:now", "Stop everything now"),
+	}
+	return item
+}
+
+func recent(f Facts) []Item {
+	if len(f.Recent) == 0 {
+		return nil
+	}
+	item := row("recent", "Recent")
+	for _, r := range f.Recent {
+		item.Children = append(item.Children, note("request:"+r.ID, commandTitle(r.Agent, r.Command)+" — "+r.Verdict))
+		if r.CanUndo {
+			item.Children = append(item.Children, row("undo:"+r.ID, "Undo"))
+		}
+	}
+	return []Item{item}
+}
+
+func app(f Facts) []Item {
+	items := []Item{row("settings", "Settings…")}
+	if f.Login != nil {
+		login := row("login", "Open at login")
+		login.Checked = *f.Login
+		items = append(items, login)
+	}
+	return items
 }

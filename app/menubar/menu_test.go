@@ -41,7 +41,22 @@ func text(items []Item, indent string) string {
 	return b.String()
 }
 
-const appRows = "settings Settings…\nquit Quit Countersign\n"
+const (
+	pausedRows = "(paused Paused until resumed)\nresume Resume\n" + stopRows
+	stopRows   = `stop-everything Stop everything…
+  (stop-everything:what Denies what waits, ends what runs, takes leases back)
+  stop-everything:now Stop everything now
+`
+	haltRows = `pause Pause
+  pause:15m 15 minutes
+  pause:1h 1 hour
+  pause:resumed Until resumed
+` + stopRows
+	endRows = "settings Settings…\n---\nquit Quit Countersign\n"
+	appRows = haltRows + "---\n" + endRows
+)
+
+func yes() *bool { on := true; return &on }
 
 // modeRows are the rows of an agent in one of the modes.
 func modeRows(agent, mode string) string {
@@ -64,7 +79,21 @@ var buildTests = []struct {
 	rows    string
 }{
 	{"nothing", Facts{}, Quiet, "Countersign", appRows},
-	{"paused", Facts{Paused: true}, Paused, "Countersign: paused", appRows},
+	{"paused", Facts{Paused: true}, Paused, "Countersign: paused", pausedRows + "---\n" + endRows},
+	{"paused until later today", Facts{Paused: true, Until: noon.Add(90 * time.Minute)}, Paused, "Countersign: paused", strings.Replace(pausedRows, "until resumed", "until 13:30", 1) + "---\n" + endRows},
+	{"paused until another day", Facts{Paused: true, Until: noon.Add(366 * 24 * time.Hour)}, Paused, "Countersign: paused", strings.Replace(pausedRows, "until resumed", "until Mar 22, 12:00", 1) + "---\n" + endRows},
+	{"opens at login", Facts{Login: yes()}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\n[x] login Open at login\n---\nquit Quit Countersign\n"},
+	{"does not open at login", Facts{Login: new(bool)}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\nlogin Open at login\n---\nquit Quit Countersign\n"},
+	{"recent", Facts{Recent: []Recent{
+		{"1", "a", "make", "Always allowed", true}, {"2", "b", "rm -rf \u202e/", "Denied by you", false}, {"3:x", "", "ls", "Passed", false},
+	}}, Quiet, "Countersign", haltRows + `---
+recent Recent
+  (request:1 a: make — Always allowed)
+  undo:1 Undo
+  (request:2 b: rm -rf \u{202E}/ — Denied by you)
+  (request:3:x An agent without a name: ls — Passed)
+---
+` + endRows},
 	{
 		"one waits", Facts{Waiting: []Question{question("q1", "codex", "brew upgrade", 102*time.Second)}},
 		Waiting, "Countersign: 1 question waits",
@@ -74,7 +103,7 @@ var buildTests = []struct {
 		"paused while some wait", Facts{Paused: true, Waiting: []Question{
 			question("1", "a", "x", 0), question("2", "a", "y", -time.Hour),
 		}}, Paused, "Countersign: paused, 2 questions wait",
-		"# Waiting\nquestion:1 a: x — 0:00\nquestion:2 a: y — 0:00\n---\n" + appRows,
+		"# Waiting\nquestion:1 a: x — 0:00\nquestion:2 a: y — 0:00\n---\n" + pausedRows + "---\n" + endRows,
 	},
 	{
 		"more than five wait", Facts{Waiting: []Question{
@@ -123,8 +152,9 @@ question:5 a: c5
 				{"r3", "b", "x", noon.Add(-59*time.Minute - 59*time.Second)}, {"r4", "b", "y", noon.Add(-25*time.Hour - 90*time.Second)},
 			},
 		}, Waiting, "Countersign: 1 question waits",
-		"# Waiting\nquestion:q a: ls — 1:00\n---\n# Agents\nagent:a A — Deny\n" + modeRows("a", "deny") +
-			`running Running now
+		"# Waiting\nquestion:q a: ls — 1:00\n---\n# Agents\nagent:a A — Deny\n" + modeRows("a", "deny") + "---\n" + haltRows +
+			`---
+running Running now
   (run:r1 a: make test · 12 s)
   stop:r1 Stop
   (run:r2 a: sleep 1 · 0 s)
@@ -134,11 +164,11 @@ question:5 a: c5
   (run:r4 b: y · 25 h 1 min)
   stop:r4 Stop
 ---
-` + appRows,
+` + endRows,
 	},
 	{
 		"only something runs", Facts{Running: []Run{{"r", "a", "x", noon}}}, Quiet, "Countersign",
-		"running Running now\n  (run:r a: x · 0 s)\n  stop:r Stop\n---\n" + appRows,
+		haltRows + "---\nrunning Running now\n  (run:r a: x · 0 s)\n  stop:r Stop\n---\n" + endRows,
 	},
 }
 
@@ -188,7 +218,7 @@ func TestTitles(t *testing.T) {
 		if got := m.Items[1].Title; got != c.title {
 			t.Errorf("%.40q, %.40q: waits as\n%q, want\n%q", c.agent, c.command, got, c.title)
 		}
-		if got := m.Items[3].Children[0].Title; got != c.title+" · 0 s" {
+		if got := m.Items[6].Children[0].Title; got != c.title+" · 0 s" {
 			t.Errorf("%.40q, %.40q: runs as %q", c.agent, c.command, got)
 		}
 	}
@@ -207,6 +237,12 @@ func TestParse(t *testing.T) {
 		{"run:1", "run", "1", ""},
 		{"stop:1:2", "stop", "1:2", ""},
 		{"running", "running", "", ""},
+		{"pause", "pause", "", ""},
+		{"pause:15m", "pause", "15m", ""},
+		{"resume", "resume", "", ""},
+		{"stop-everything:now", "stop-everything", "now", ""},
+		{"undo:a:b", "undo", "a:b", ""},
+		{"login", "login", "", ""},
 		{"settings", "settings", "", ""},
 		{"quit", "quit", "", ""},
 		{"", "", "", ""},
@@ -230,6 +266,7 @@ func FuzzBuild(f *testing.F) {
 			Now: noon, Waiting: []Question{{ID: agent, Agent: agent, Command: command, Expires: noon}},
 			Agents:  []Agent{{ID: agent, Name: agent, Mode: mode, Custom: command}},
 			Running: []Run{{agent, agent, command, noon}},
+			Recent:  []Recent{{agent, agent, command, "Always allowed", true}},
 		})
 		if n := strings.Count(text(m.Items, ""), "quit Quit Countersign\n"); n < 1 {
 			t.Fatal("no way to quit")
@@ -248,7 +285,7 @@ func checkItems(t *testing.T, items []Item, id string) {
 			t.Errorf("%q holds what cannot be seen", i.Title)
 		}
 		switch verb, subject, _ := Parse(i.ID); verb {
-		case "question", "agent", "mode", "run", "stop":
+		case "question", "agent", "mode", "run", "stop", "request", "undo":
 			if subject != id {
 				t.Errorf("%q is for %q, want %q", i.ID, subject, id)
 			}

@@ -298,10 +298,20 @@ func TestItem(t *testing.T) {
 	}
 }
 
+// haltLines are the rows that every menu has while nothing is paused.
+const haltLines = `Pause
+  15 minutes
+  1 hour
+  Until resumed
+Stop everything…
+  (Denies what waits, ends what runs, takes leases back)
+  Stop everything now
+`
+
 func TestRows(t *testing.T) {
 	sessionBus(t)
 	d, b := start(t, ignore)
-	if got, want := lines(d.rows()), "Settings…\nQuit Countersign\n"; got != want {
+	if got, want := lines(d.rows()), haltLines+"---\nSettings…\n---\nQuit Countersign\n"; got != want {
 		t.Errorf("at first: %s", got)
 	}
 	b.Show(Build(Facts{
@@ -314,6 +324,7 @@ func TestRows(t *testing.T) {
 		},
 		Agents:  []Agent{{ID: "a", Name: "A", Mode: "deny"}, {ID: "b", Name: "", Mode: "custom", Custom: "full/always"}},
 		Running: []Run{{ID: "r", Agent: "a", Command: "make", Started: noon}},
+		Login:   yes(),
 	}))
 	want := `(Waiting)
 a__b: snake__case ____init____ __
@@ -335,11 +346,15 @@ An agent without a name — Custom: full/always
   [ ] Only listed
   [ ] Allow all
   ([x] Custom: full/always)
+---
+` + haltLines + `---
 Running now
   (a: make · 0 s)
   Stop
 ---
 Settings…
+[x] Open at login
+---
 Quit Countersign
 `
 	if diff := cmp.Diff(want, lines(d.rows())); diff != "" {
@@ -356,7 +371,7 @@ Quit Countersign
 	if err := dbus.Store([]any{flat.Children[0].Value()}, &first); err != nil {
 		t.Fatal(err)
 	}
-	if len(flat.Children) != 13 || len(first.Values) != 1 || first.Values["label"].Value() != "Waiting" || len(first.Children) != 0 {
+	if len(flat.Children) != 19 || len(first.Values) != 1 || first.Values["label"].Value() != "Waiting" || len(first.Children) != 0 {
 		t.Error(flat)
 	}
 	quit := d.number("Quit Countersign")
@@ -365,8 +380,8 @@ Quit Countersign
 		len(group) != 1 || group[0].Number != quit || group[0].Values["label"].Value() != "Quit Countersign" {
 		t.Error(group, err)
 	}
-	if err := d.call("GetGroupProperties", []int32{}, []string{}).Store(&group); err != nil || len(group) != 27 {
-		t.Errorf("%d rows, want 26 and the menu; %v", len(group), err)
+	if err := d.call("GetGroupProperties", []int32{}, []string{}).Store(&group); err != nil || len(group) != 38 {
+		t.Errorf("%d rows, want 37 and the menu; %v", len(group), err)
 	}
 	var value dbus.Variant
 	if err := d.call("GetProperty", quit, "enabled").Store(&value); err != nil || value.Value() != true {
@@ -620,7 +635,7 @@ func TestManyShow(t *testing.T) {
 		}
 	}
 	b.Show(Build(Facts{}))
-	if got := lines(d.rows()); got != "Settings…\nQuit Countersign\n" {
+	if got := lines(d.rows()); got != haltLines+"---\nSettings…\n---\nQuit Countersign\n" {
 		t.Error(got)
 	}
 }

@@ -74,3 +74,14 @@ func elapsed(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
+
+// until is the end of a pause.
+func until(end, now time.Time) string {
+	switch {
+	case end.IsZero():
+		return "resumed"
+	case end.YearDay() == now.YearDay() && end.Year() == now.Year():
+		return end.Format("15:04")
+	}
+	return end.Format("Jan 2, 15:04")
+}

@@ -131,7 +131,7 @@ func itemValues(item Item) values {
 	if len(item.Children) > 0 {
 		all["children-display"] = dbus.MakeVariant("submenu")
 	}
-	if verb, _, _ := Parse(item.ID); verb == "mode" {
+	if verb, _, _ := Parse(item.ID); verb == "mode" || verb == "login" {
 		state := int32(0)
 		if item.Checked {
 			state = 1

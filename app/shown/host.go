@@ -8,6 +8,10 @@ type Screen struct {
 	// nobody's were; Turn grows each time somebody asks.
 	Agent string `json:"agent,omitempty"`
 	Turn  int    `json:"turn"`
+	// Paused tells that nothing starts, and PausedUntil until when in unix
+	// milliseconds, 0 until a person resumes.
+	Paused      bool  `json:"paused,omitempty"`
+	PausedUntil int64 `json:"pausedUntil,omitempty"`
 	// FirstRun tells that nobody has chosen how agents start.
 	FirstRun bool `json:"firstRun"`
 	// Waiting holds all questions, but only one of them whole.

@@ -72,23 +72,12 @@ func (h *Host) hasLeases() bool {
 }
 
 // Pause lets nothing start until then, or until Resume for the zero time. It
-// fails where that would make a pause shorter.
-func (h *Host) Pause(until time.Time) error {
-	defer h.pauseChanged()
-	return h.gate.Pause(until)
-}
+// fails where that would make a pause shorter. Who watches the questions is
+// told of a pause and of its end.
+func (h *Host) Pause(until time.Time) error { return h.gate.Pause(until) }
 
 // Resume ends a pause.
-func (h *Host) Resume() {
-	h.gate.Resume()
-	h.pauseChanged()
-}
-
-func (h *Host) pauseChanged() {
-	if h.opt.PolicyChanged != nil {
-		h.opt.PolicyChanged()
-	}
-}
+func (h *Host) Resume() { h.gate.Resume() }
 
 // Paused reports whether there is a pause, and until when: the zero time for
 // until Resume.

@@ -98,6 +98,16 @@ func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.j
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 
+// Autostart is the file by which a desktop that follows XDG opens the app at
+// login.
+func Autostart(getenv func(string) string, home string) string {
+	config := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	return filepath.Join(config, "autostart", "countersign.desktop")
+}
+
 // SocketLimit is the length of the longest socket path, in bytes.
 func SocketLimit() int {
 	if runtime.GOOS == "darwin" {
