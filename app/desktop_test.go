@@ -386,7 +386,7 @@ func TestStatusItem(t *testing.T) {
 		return strings.Contains(rows, "main: touch") && strings.Contains(rows, "Waiting") && item.Icon() != quiet
 	})
 	rows := item.Rows()
-	for _, title := range []string{"main", "Deny", "Ask always", "Ask when needed", "Only listed", "Allow all", "Settings…", "Quit Countersign"} {
+	for _, title := range []string{"main", "Deny", "Ask always", "Ask when needed", "Only listed", "Allow all", "Pause", "15 minutes", "Stop everything now", "Settings…", "Open at login", "Quit Countersign"} {
 		if !strings.Contains(rows, title) {
 			t.Errorf("no row %q in\n%s", title, rows)
 		}
@@ -413,6 +413,39 @@ func TestStatusItem(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Error("it does not quit")
+	}
+}
+
+// Pause and Stop everything act from the menu; Resume, which any program on
+// the bus could press, leads to the settings.
+func TestStatusItemHalts(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, `{"version":1,"defaults":{"security":"allowlist","ask":"on-miss","askFallback":"deny"},"agents":{"main":{"allowlist":[{"pattern":"sleep"},{"pattern":"true"}]}}}`)
+	item := d.item(watcher)
+	quiet := item.Icon()
+	running := d.ask(t.Context(), "sleep", "1000")
+	d.eventually("it runs", func() bool { return strings.Contains(item.Rows(), "main: sleep 1000") })
+	d.row(item, "Until resumed")
+	d.eventually("the item tells that it is paused", func() bool {
+		return strings.Contains(item.Rows(), "Paused until resumed") && item.Icon() != quiet
+	})
+	held := d.ask(t.Context(), "true")
+	waiting := d.ask(t.Context(), "touch", filepath.Join(d.home, "proof"))
+	d.eventually("a question waits", func() bool { return strings.Contains(item.Rows(), "main: touch") })
+	d.row(item, "Resume")
+	d.shows("May main run touch?") // it covers the settings
+	if rows := item.Rows(); !strings.Contains(rows, "Paused until resumed") || len(held) > 0 || len(running) > 0 {
+		t.Errorf("it was resumed by a program: %s", rows)
+	}
+	d.row(item, "Stop everything now")
+	for name, done := range map[string]<-chan outcome{"what ran": running, "what was held back": held, "what waited": waiting} {
+		if o := d.outcome(done); o.code == 0 || !strings.Contains(o.out, "Stop everything") {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	d.eventually("the menu tells it", func() bool { return strings.Contains(item.Rows(), "main: touch "+d.home+"/proof — Denied by you") })
+	if _, err := os.Stat(filepath.Join(d.home, "proof")); err == nil {
+		t.Error("it ran")
 	}
 }
 

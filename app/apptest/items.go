@@ -142,19 +142,22 @@ func (i Item) Rows() string {
 	return b.String()
 }
 
-// Press clicks the first row whose title begins so.
+// Press clicks the row with this title, else the first one whose title begins
+// so.
 func (i Item) Press(title string) error {
 	top, err := i.layout()
 	if err != nil {
 		return err
 	}
-	err = fmt.Errorf("there is no row %q in:\n%s", title, i.Rows())
+	var found *row
 	top.each(func(r row, have string) bool {
-		if !strings.HasPrefix(have, title) {
-			return false
+		if have == title || found == nil && strings.HasPrefix(have, title) {
+			found = &r
 		}
-		err = i.bus.Object(i.dest, i.menu).Call(menuName+".Event", 0, r.ID, "clicked", dbus.MakeVariant(""), uint32(0)).Err
-		return true
+		return have == title
 	})
-	return err
+	if found == nil {
+		return fmt.Errorf("there is no row %q in:\n%s", title, i.Rows())
+	}
+	return i.bus.Object(i.dest, i.menu).Call(menuName+".Event", 0, found.ID, "clicked", dbus.MakeVariant(""), uint32(0)).Err
 }
