@@ -180,6 +180,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	if latest.Sub(ends) >= worthHolding {
 		prompt.Latest = latest.UnixMilli()
 	}
+	f.pause.started(f) // not yet: it asks
 	answer, was, err := f.answered(func(key string) (approval.Answer, error) { return f.Pending.Ask(ctx, prompt, key, ends) })
 	if errors.Is(err, pending.ErrTooMany) {
 		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")

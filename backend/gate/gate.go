@@ -133,6 +133,7 @@ func realPath(name string) string {
 // for the person to see, a running command ends.
 func (g *Gate) Run(ctx context.Context, req approval.Request) approval.Result {
 	f, denial := g.begin(ctx, req)
+	defer g.pause.started(f)
 	if denial == nil {
 		denial = f.decide(ctx)
 	}
@@ -154,6 +155,7 @@ func (f *flight) refused(d *approval.Denial) approval.Result {
 // false when nobody gave an answer that counts.
 func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approval.Decision) (d approval.Decision, answered bool) {
 	f, denial := g.begin(ctx, req)
+	defer g.pause.started(f)
 	if len(usable) > 0 && !slices.Contains(usable, approval.AllowOnce) && denial == nil {
 		denial = deny(approval.ReasonApprovalRequired, "the caller cannot use an answer that lets it run")
 	}

@@ -21,20 +21,38 @@ type pause struct {
 	timer   *time.Timer
 	total   int // requests that wait
 	by      map[string]int
+	// starting are the requests that were let through and run nothing yet. idle
+	// is closed when there are none; nil while nobody waits for that. sealed
+	// tells that none of them may start any more.
+	starting map[*flight]bool
+	idle     chan struct{}
+	sealed   bool
 }
 
-// Pause lets nothing start until then, or until Resume for the zero time. What
-// runs goes on, and so does what was let through before. Requests wait as long
-// as their callers do, and the clocks of questions stand still as far as that
-// goes. A pause can be made longer.
+// sealTime is how long a pause waits for what was let through before it: what
+// has not started by then is denied.
+const sealTime = time.Second
+
+// Pause lets nothing start until then, or until Resume for the zero time. When
+// it returns, what was let through before has started, and what runs goes on.
+// Requests wait as long as their callers do, and the clocks of questions stand
+// still as far as that goes. A pause can be made longer.
 func (g *Gate) Pause(until time.Time) error {
+	begins, err := g.begins(until)
+	if begins {
+		g.pause.seal()
+	}
+	return err
+}
+
+func (g *Gate) begins(until time.Time) (begins bool, err error) {
 	p := &g.pause
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.resumed != nil && !until.IsZero() && (p.until.IsZero() || until.Before(p.until)) {
-		return ErrPaused
+		return false, ErrPaused
 	}
-	if p.resumed == nil {
+	if begins = p.resumed == nil; begins {
 		p.resumed = make(chan struct{})
 		g.Pending.HoldAll(true)
 	}
@@ -45,7 +63,49 @@ func (g *Gate) Pause(until time.Time) error {
 	if p.until = until; !until.IsZero() {
 		p.timer = time.AfterFunc(time.Until(until), func() { g.Paused() })
 	}
-	return nil
+	return begins, nil
+}
+
+// seal waits until what was let through has started, and lets the rest of it
+// start no more.
+func (p *pause) seal() {
+	p.mu.Lock()
+	mine, idle := p.resumed, p.idle
+	if idle == nil && len(p.starting) > 0 {
+		idle = make(chan struct{})
+		p.idle = idle
+	}
+	p.mu.Unlock()
+	if idle != nil {
+		late := time.NewTimer(sealTime)
+		defer late.Stop()
+		select {
+		case <-idle:
+		case <-late.C:
+		}
+	}
+	p.mu.Lock()
+	p.sealed = p.sealed || mine != nil && p.resumed == mine
+	p.mu.Unlock()
+}
+
+// started takes a request from those that run nothing yet: something of it
+// runs, or nothing of it will.
+func (p *pause) started(f *flight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.starting, f)
+	if len(p.starting) == 0 && p.idle != nil {
+		close(p.idle)
+		p.idle = nil
+	}
+}
+
+// tooLate reports whether a request was let through and may start no more.
+func (p *pause) tooLate(f *flight) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sealed && p.starting[f]
 }
 
 // Resume ends a pause.
@@ -65,7 +125,7 @@ func (g *Gate) resume() {
 		p.timer = nil
 	}
 	close(p.resumed)
-	p.resumed = nil
+	p.resumed, p.sealed = nil, false
 	g.Pending.HoldAll(false)
 }
 
@@ -86,10 +146,11 @@ func (g *Gate) Paused() (until time.Time, waiting int, on bool) {
 }
 
 // unpaused waits for the end of a pause, and reports whether there was one.
-// They are as many as questions may be.
+// They are as many as questions may be. Who is let through is about to start.
 func (f *flight) unpaused(ctx context.Context) (waited bool, d *approval.Denial) {
+	f.pause.started(f)
 	for {
-		over, ok := f.pause.enter(f.req.AgentID)
+		over, ok := f.pause.enter(f)
 		switch {
 		case !ok:
 			return true, deny(approval.ReasonRateLimited, "it is paused, and too many requests of this agent are waiting already")
@@ -121,13 +182,19 @@ func (f *flight) waitFor(ctx context.Context, over <-chan struct{}) *approval.De
 
 const pausedAllTheTime = "Countersign was paused all the time that the caller waited"
 
-// enter counts one that waits. It returns nil where there is no pause.
-func (p *pause) enter(agentID string) (over <-chan struct{}, ok bool) {
+// enter counts one that waits, or one that starts where there is no pause: it
+// returns nil then.
+func (p *pause) enter(f *flight) (over <-chan struct{}, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.resumed == nil {
+		if p.starting == nil {
+			p.starting = map[*flight]bool{}
+		}
+		p.starting[f] = true
 		return nil, true
 	}
+	agentID := f.req.AgentID
 	if p.by[agentID] >= pending.PerAgent || p.total >= pending.Total {
 		return nil, false
 	}

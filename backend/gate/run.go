@@ -33,6 +33,7 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	var started atomic.Bool
 	job.Started = func(seg int, s *approval.Segment, p runner.Process) {
 		started.Store(true)
+		f.pause.started(f)
 		f.programs.started(seg, s, p)
 	}
 	result := f.Runner.Run(ctx, job)
@@ -108,6 +109,9 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 func (f *flight) check(seg int, s *approval.Segment) error {
 	if f.stopped() {
 		return &runner.Denied{Denial: *stopDenial()}
+	}
+	if f.pause.tooLate(f) {
+		return &runner.Denied{Denial: *deny(approval.ReasonApprovalCancelled, "Countersign was paused before this started")}
 	}
 	if f.programs.lost.Load() {
 		return &runner.Denied{Denial: *noHistory()}

@@ -18,7 +18,12 @@ import (
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-const stoppedBy = "denied user-denied"
+const (
+	stoppedBy = "denied user-denied"
+	// tooSlow is what comes of one that takes longer than a pause waits for, on a
+	// machine that has other things to do.
+	tooSlow = "denied approval-cancelled"
+)
 
 // stop stops everything as a host does.
 func (b *bench) stop() (questions, answers int) {
@@ -372,6 +377,84 @@ func TestPauseEndsAndLimits(t *testing.T) {
 	all.Wait()
 }
 
+// TestPauseStartsNothing pauses again and again while many requests are on
+// their way: nothing new starts from the moment on that it is paused.
+func TestPauseStartsNothing(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "mark"})
+	if err := os.Mkdir(b.path("marks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.script("mark", `: >`+b.path("marks")+`/$COUNTERSIGN_RUN.$$`)
+	b.script("other", `: >`+b.path("marks")+`/$COUNTERSIGN_RUN.$$`)
+	b.personWho(func(approval.Prompt) approval.Answer { return once })
+	dawdle := func() { time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond) } // makes each gap wider
+	b.onEvent = map[approval.EventKind]func(){approval.EventStarted: dawdle, approval.EventAnswered: dawdle}
+	b.afterCheck = dawdle
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				words := [][]string{{"mark"}, {"bash", "-c", "mark; mark"}, {"other", fmt.Sprint(i, n)}}[n%3]
+				if r := b.Run(ctx, b.request(words...)); r.Denied != nil && ctx.Err() == nil && outcome(r) != tooSlow {
+					t.Errorf("%s", outcome(r))
+				}
+			}
+		})
+	}
+	seen := 0
+	for n := range 15 {
+		time.Sleep(time.Duration(n*7%23) * time.Millisecond)
+		if err := b.Pause(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		began := map[string]bool{} // what runs goes on
+		for _, r := range b.runner.Running() {
+			began[r.ID] = len(r.Groups) > 0
+		}
+		for name := range b.marks(1 << 60) {
+			id, _, _ := strings.Cut(name, ".")
+			began[id] = true
+		}
+		time.Sleep(30 * time.Millisecond) // for those that would
+		for name := range b.marks(1 << 60) {
+			if id, _, _ := strings.Cut(name, "."); !began[id] {
+				t.Errorf("round %d: %s started in the pause", n, name)
+			}
+		}
+		seen += len(began)
+		b.Resume()
+	}
+	cancel()
+	b.Resume()
+	b.pending.Close()
+	all.Wait()
+	if seen == 0 {
+		t.Error("nothing ran at all")
+	}
+}
+
+// What was let through and does not come to start is denied at its first
+// program: the pause does not wait for it for long.
+func TestPauseSealsWhatIsSlow(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "touch "+b.path("mark"))
+	b.onEvent = map[approval.EventKind]func(){approval.EventStarted: func() { // let through, and nothing runs yet
+		if err := b.Pause(time.Time{}); err != nil {
+			t.Error(err)
+		}
+	}}
+	if r := b.Run(t.Context(), b.request("tool")); outcome(r) != "denied approval-cancelled" || !strings.Contains(gate.Message(*r.Denied), "Asking again later can help") {
+		t.Errorf("%s", outcome(r))
+	}
+	if _, err := os.Stat(b.path("mark")); err == nil {
+		t.Error("it ran")
+	}
+	b.onEvent = nil
+	b.Resume()
+	b.want([]string{"tool"}, `code 0 ""`)
+}
+
 // A pause becomes longer and never shorter, and ends by itself.
 func TestPauseUntil(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "tool"})
@@ -420,9 +503,9 @@ func TestPauseRace(t *testing.T) {
 			for range 10 {
 				words := []string{"tool"}
 				if i%3 == 0 {
-					words = []string{"touch", b.path("x")}
+					words = []string{"touch", b.path(fmt.Sprint(i))} // each asks by itself
 				}
-				if got := outcome(b.Run(t.Context(), b.request(words...))); got != `code 0 "ran\n"` && got != `code 0 ""` && got != stoppedBy && !strings.Contains(got, "Stop everything") {
+				if got := outcome(b.Run(t.Context(), b.request(words...))); got != `code 0 "ran\n"` && got != `code 0 ""` && got != stoppedBy && got != tooSlow && !strings.Contains(got, "Stop everything") {
 					t.Error(got)
 				}
 			}
