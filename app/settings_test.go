@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -511,6 +512,9 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]any{"pattern": "sudo"}}, true},
 		{"policy.set", map[string]any{"field": "security", "value": "deny", "agentId": "other"}, true},
 		{"entries.remove", map[string]any{"agentId": "main", "which": "nothing"}, false},
+		{"pause", struct{}{}, true},
+		{"pause", map[string]any{"until": time.Now().Add(time.Hour).UnixMilli()}, false}, // it would end
+		{"resume", struct{}{}, false},
 	}
 	for _, call := range calls {
 		if err := client.Call(t.Context(), key, call.method, call.params, nil); (err == nil) != call.taken {
@@ -529,11 +533,16 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 	if err := a.prefs.set(on); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Call(t.Context(), key, "pending.answer", allow, nil); err != nil {
-		t.Errorf("with the switch on: %v", err)
+	for method, params := range map[string]any{"pending.answer": allow, "resume": struct{}{}} {
+		if err := client.Call(t.Context(), key, method, params, nil); err != nil {
+			t.Errorf("%s with the switch on: %v", method, err)
+		}
 	}
 	if got := a.answer(answers); !got.Success {
 		t.Errorf("%+v", got)
+	}
+	if err := client.Call(t.Context(), key, "stop", struct{}{}, nil); err != nil {
+		t.Errorf("stop: %v", err)
 	}
 }
 
