@@ -308,13 +308,20 @@ func (a *app) keepOpen() bool {
 
 // chooseFile has the person choose where a file is written, "" for nowhere.
 func (a *app) chooseFile(name string) (string, error) {
+	return a.choose(func(w window) (string, error) { return w.SaveAs(name) })
+}
+
+// chooseOpen has the person choose a file that is read, "" for none.
+func (a *app) chooseOpen() (string, error) { return a.choose(window.Open) }
+
+func (a *app) choose(ask func(window) (string, error)) (string, error) {
 	a.mu.Lock()
 	w := a.window
 	a.mu.Unlock()
 	if w == nil {
 		return "", errNotOpen
 	}
-	return w.SaveAs(name)
+	return ask(w)
 }
 
 func (a *app) quit() {

@@ -82,8 +82,8 @@ func TestBoundMethods(t *testing.T) {
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
-			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "Host", "Policy", "Preferences",
-			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "Try", "Undo", "Warnings",
+			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport", "ExportAllowlist", "Host", "Policy", "Preferences",
+			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

@@ -398,6 +398,28 @@ func TestPage(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 	})
+	t.Run("import", func(t *testing.T) {
+		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist"}, "agents": {"*": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
+		a.window.saveAs = filepath.Join(a.person.Home, "list.json")
+		lists := []string{
+			`{"version": 1, "agents": {"a": {"allowlist": ["/usr/bin/id", "/usr/bin/uname", "/bin/sh"]}}}`,
+			`{"version": 1, "agents": {"a": {"allowlist": ["a/b"]}}}`,
+		}
+		a.window.openFile = func() string { // another one each time
+			at := filepath.Join(a.person.Home, "list.json")
+			if err := os.WriteFile(at, []byte(lists[0]), 0o600); err != nil {
+				t.Error(err)
+			}
+			lists = lists[1:]
+			return at
+		}
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "import", at).wait(t)
+		if list := a.file().Agents["*"].Allowlist; len(list) != 1 {
+			t.Errorf("%+v", list)
+		}
+	})
 	t.Run("try", func(t *testing.T) {
 		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": ["sudo"]}, "agents": {"main": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
 		_, at := servePage(t, a)

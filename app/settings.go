@@ -16,8 +16,9 @@ import (
 // Settings is what the page may do about the policy and the app. All its
 // methods can be called by whatever runs in the page.
 type Settings struct {
-	app   *app
-	undos undos
+	app     *app
+	undos   undos
+	imports imported
 }
 
 // Saved says what became of an edit, and what holds now.

@@ -32,6 +32,8 @@ type window interface {
 	// SaveAs has the person choose where a file with this name is written. "" is
 	// for nowhere.
 	SaveAs(name string) (at string, err error)
+	// Open has the person choose a file that is read, "" for none.
+	Open() (at string, err error)
 	// Quit ends the app.
 	Quit()
 }
@@ -116,6 +118,10 @@ func (w wailsWindow) Tell(event string, data ...any) { runtime.EventsEmit(w.ctx,
 
 func (w wailsWindow) SaveAs(name string) (string, error) {
 	return runtime.SaveFileDialog(w.ctx, runtime.SaveDialogOptions{DefaultFilename: name, CanCreateDirectories: true})
+}
+
+func (w wailsWindow) Open() (string, error) {
+	return runtime.OpenFileDialog(w.ctx, runtime.OpenDialogOptions{})
 }
 
 func (w wailsWindow) Quit() { runtime.Quit(w.ctx) }

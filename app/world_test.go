@@ -155,6 +155,8 @@ type testWindow struct {
 	quit   bool
 	events []string
 	saveAs string // what the person chooses
+	// openFile returns what the person chooses to be read, nothing if nil.
+	openFile func() string
 }
 
 func (w *testWindow) Show(s size, top bool) {
@@ -193,6 +195,15 @@ func (w *testWindow) SaveAs(string) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.saveAs, nil
+}
+
+func (w *testWindow) Open() (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.openFile == nil {
+		return "", nil
+	}
+	return w.openFile(), nil
 }
 
 func (w *testWindow) Quit() {

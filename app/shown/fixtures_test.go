@@ -40,6 +40,7 @@ type fixture struct {
 	Trials      []shown.Trial           `json:"trials,omitempty"`
 	WouldDo     shown.WouldDo           `json:"wouldDo"`
 	Warnings    *shown.Warnings         `json:"warnings,omitempty"`
+	Import      *shown.ImportList       `json:"import,omitempty"`
 }
 
 const home = "/Users/dana"
@@ -142,7 +143,7 @@ func TestFixtures(t *testing.T) {
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
 	settings("agents", "policy.json", func(f *fixture) {
-		f.Activity, f.Trials, f.Warnings = newActivityFixture(), w.trials(), &warnings
+		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(), w.trials(), &warnings, newImport()
 	})
 	settings("agents-held", "policy.json", func(f *fixture) {
 		f.Host.Held = []string{"agents.codex.security goes from deny to full", `agents.codex.allowlist: the entry "~/bin/**" is new`}
@@ -197,6 +198,21 @@ var warnings = shown.Warnings{List: []shown.EntryWarning{
 	{ID: "a6", From: shown.FromHere, Kind: shown.WarnUnused, Days: 94},
 	{ID: "a7", From: shown.FromHere, Kind: shown.WarnNothing},
 }}
+
+// newImport is a list that is about to be added.
+func newImport() *shown.ImportList {
+	row := func(known bool, kind shown.Warning, pattern string, args ...string) shown.ImportRow {
+		r := shown.NewImportRow(approval.Entry{Pattern: pattern, Args: args}, known, in)
+		if kind != "" {
+			r.Warning = &shown.EntryWarning{Kind: kind, Count: 61}
+		}
+		return r
+	}
+	return &shown.ImportList{Token: "t", File: home + "/Downloads/countersign-codex.json", New: 4, Rows: []shown.ImportRow{
+		row(false, "", "/usr/bin/git", "status"), row(true, "", "rg"), row(false, shown.WarnBroad, "~/bin/**"),
+		row(false, shown.WarnCode, "/bin/bash"), row(false, "", "/usr/local/bin/npm", "run", "lint"),
+	}}
+}
 
 // trials are what comes of the texts that a person types, in the order in which
 // the page asks: passing, asking, dangerous, denied.

@@ -32,6 +32,7 @@ const views = [
   { name: 'panel-held', fixture: 'panel-widths', question: { latest: Date.parse('2026-03-21T14:12:21Z'), held: true, expires: Date.parse('2026-03-21T14:12:21Z') } },
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
   { name: 'agents-add', fixture: 'agents', press: ['Add…'] },
+  { name: 'agents-import', fixture: 'agents', press: ['Import and export'], item: 'Import…' },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
   { name: 'activity', fixture: 'agents', press: ['Activity'] },
   { name: 'activity-record', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/ },
@@ -86,6 +87,8 @@ async function look(context, view, theme, scale) {
   if (view.press?.length) await page.waitForTimeout(600) // what comes sooner than half a second does not count
   for (const name of view.press ?? []) await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()
   if (view.tab) await page.getByRole('tab', { name: view.tab }).click()
+  if (view.item) await page.getByRole('menuitem', { name: view.item }).click()
+  if (view.item) await page.getByRole('dialog').waitFor()
   if (view.type) await page.getByLabel(view.type[0]).fill(view.type[1])
   if (view.see) await page.getByRole('heading', { name: view.see }).waitFor()
   if (view.row) await page.getByRole('row', { name: view.row }).click()

@@ -277,6 +277,23 @@ const steps = {
     await button(/^Undo/).click()
     await page.getByText(/· 2 need a look/).waitFor()
   },
+  async import() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    const choose = async (what) => {
+      await button('Import and export').click()
+      await page.getByRole('menuitem', { name: what }).click()
+    }
+    await choose('Export…')
+    await page.getByText(/^1 entry written to .*list\.json$/).waitFor()
+    await choose('Import…')
+    await page.getByText('2 entries would be added. 1 is there already.').waitFor()
+    await button('Add 2 entries').click()
+    await page.getByText(/^3 entries/).waitFor()
+    await button(/^Undo/).click()
+    await page.getByText(/^1 entry/).first().waitFor()
+    await choose('Import…')
+    await page.getByText(/Nothing is imported: list\.json:1: agents\.a\.allowlist\[0\]: cannot use/).waitFor()
+  },
   async try() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('link', { name: 'Try a command' }).click()

@@ -2,8 +2,8 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Policy, Preferences, Preview, Question, Rates, Replayed,
-  Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Import, Policy, Preferences, Preview, Question, Rates,
+  Replayed, Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -21,6 +21,7 @@ export interface Fixture {
   wouldDo: WouldDo
   /** Those of the agent claude-code. */
   warnings?: Warnings
+  import?: Import
 }
 
 export interface Fake extends Backend {
@@ -89,6 +90,9 @@ export function fake(given: Fixture): Fake {
     addDeny: save('addDeny'),
     removeDeny: save('removeDeny'),
     undo: save('undo'),
+    exportAllowlist: note(() => ({ ok: true, rows: 3, file: '/Users/dana/list.json' }), 'exportAllowlist'),
+    chooseImport: note(() => fixture.import ?? { token: '', file: '', rows: [], new: 0, partial: false }, 'chooseImport'),
+    takeImport: save('takeImport'),
     warnings: (id) => Promise.resolve((id === 'claude-code' && fixture.warnings) || { list: [], partial: false }),
     preview: note(() => fixture.preview, 'preview'),
 

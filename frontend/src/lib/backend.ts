@@ -1,9 +1,9 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host, Keep,
-  Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen, Start, StartingPoint, Suggestion, Trial, Warnings, Word,
-  WouldDo,
+  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host,
+  Import, Keep, Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen, Start, StartingPoint,
+  Suggestion, Trial, Warnings, Word, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -52,6 +52,10 @@ export interface Backend {
   addDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
   removeDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
   undo(): Promise<Saved>
+  exportAllowlist(agentId: string): Promise<Exported>
+  /** What a file that the person chooses would add. Nothing is added yet. */
+  chooseImport(agentId: string): Promise<Import>
+  takeImport(agentId: string, rev: string, token: string): Promise<Saved>
   preview(entry: EntryEdit): Promise<Preview>
   /** What should be looked at in an allowlist. It may take a while. */
   warnings(agentId: string): Promise<Warnings>

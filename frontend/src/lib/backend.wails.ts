@@ -34,6 +34,9 @@ export const wails: Backend = {
   addDeny: settings.AddDeny,
   removeDeny: settings.RemoveDeny,
   undo: settings.Undo,
+  exportAllowlist: settings.ExportAllowlist,
+  chooseImport: settings.ChooseImport,
+  takeImport: settings.TakeImport,
   preview: settings.Preview,
   warnings: settings.Warnings,
 

@@ -334,6 +334,7 @@ const addedBy = new Map([
   ['panel', 'On the panel'],
   ['developer tools', 'With the developer tools'],
   ['command line', 'On the command line'],
+  ['import', 'From a file'],
 ])
 
 const others = (n: number, more: boolean) => (more ? 'and others' : n > 0 ? `and ${n} more` : '')
@@ -652,6 +653,25 @@ export const activity = {
   noOutput: 'None',
   programs: (n: number) => (n === 1 ? 'The program that ran' : `The ${count(n, 'program')} that ran`),
   close: 'Close',
+}
+
+export const transfer = {
+  menu: 'Import and export',
+  import: 'Import…',
+  export: 'Export…',
+  exported: (n: number, file: string) => `${n === 1 ? '1 entry' : count(n, 'entry', 'entries')} written to ${file}`,
+  title: 'Import entries',
+  from: (file: string) => `From ${file}. Only its entries are taken. When they were used, and which files they stood for there, is not.`,
+  adds: (n: number, known: number) =>
+    [n === 0 ? 'Nothing in it is new.' : n === 1 ? '1 entry would be added.' : `${count(n, 'entry', 'entries')} would be added.`,
+      known === 0 ? '' : known === 1 ? '1 is there already.' : `${known.toLocaleString('en')} are there already.`].filter(Boolean).join(' '),
+  partial: 'Not all of them were looked at.',
+  columns: { program: 'Program', narrowed: 'Narrowed to', what: 'What becomes of it' },
+  known: 'Is there already',
+  off: 'Added, switched off',
+  added: 'Added',
+  add: (n: number) => (n === 1 ? 'Add the entry' : `Add ${count(n, 'entry', 'entries')}`),
+  cancel: 'Cancel',
 }
 
 export const trial = {

@@ -39,6 +39,7 @@ export type Rates = shown.Rates
 export type Suggestion = shown.Suggestion
 export type Warnings = shown.Warnings
 export type EntryWarning = shown.EntryWarning
+export type Import = shown.ImportList
 export type Trial = shown.Trial
 export type Exported = main.Exported
 export type Answered = main.Answered

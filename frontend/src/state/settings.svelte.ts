@@ -1,7 +1,8 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
-import type { AgentRow, DenyRow, EntryRow, EntryWarning, Host, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word } from '../lib/types'
+import type { AgentRow, DenyRow, EntryRow, EntryWarning, Host, Import, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word } from '../lib/types'
+import { transfer } from '../lib/text'
 import { DenyForm, EntryForm } from './forms.svelte'
 
 export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
@@ -28,6 +29,10 @@ export class SettingsState {
   refused = $state(0)
   /** A question stands above the settings: nothing is edited. */
   covered = $state(false)
+  /** A list of entries that was read from a file, before it is added. */
+  imported = $state.raw<Import>()
+  /** Where a list was written to. */
+  exported = $state('')
   form = $state.raw<EntryForm | DenyForm>()
   /** The entry that was added last. */
   added = $state('')
@@ -145,6 +150,44 @@ export class SettingsState {
   /** Takes away what is said about the last edit. */
   forget() {
     this.note = none
+    this.exported = ''
+  }
+
+  /** Writes the allowlist to a file that the person chooses. */
+  exportList() {
+    return this.#transfer(async (id) => {
+      const { file, message, rows } = await this.#backend.exportAllowlist(id)
+      if (message) this.note = { kind: 'problem', message }
+      else if (file) this.exported = transfer.exported(rows, file)
+    })
+  }
+
+  /** Reads a list from a file that the person chooses, to be looked at. */
+  chooseImport() {
+    return this.#transfer(async (id) => {
+      const list = await this.#backend.chooseImport(id)
+      if (list.problem) this.note = { kind: 'problem', message: list.problem }
+      else if (list.file && this.policy?.agent.id === id) this.imported = list
+    })
+  }
+
+  async #transfer(work: (agentId: string) => Promise<void>) {
+    const id = this.policy?.agent.id
+    if (!id || this.covered) return
+    this.forget()
+    await work(id).catch((error: unknown) => (this.note = { kind: 'problem', message: String(error) }))
+  }
+
+  /** Adds the list that is shown. */
+  takeImport() {
+    const list = this.imported
+    this.imported = undefined
+    if (!list) return Promise.resolve()
+    return this.#edit((id, rev) => this.#backend.takeImport(id, rev, list.token))
+  }
+
+  closeImport() {
+    this.imported = undefined
   }
 
   setMode(mode: Mode) {

@@ -5,7 +5,7 @@ import agents from '../fixtures/agents.json'
 import broken from '../fixtures/agents-broken.json'
 import held from '../fixtures/agents-held.json'
 import { fake, type Fixture } from '../lib/backend.fake'
-import { settings as text } from '../lib/text'
+import { settings as text, transfer } from '../lib/text'
 import type { EntryRow } from '../lib/types'
 import Settings from './Settings.svelte'
 
@@ -285,6 +285,34 @@ test('what needs a look is said below its row, with one button that does somethi
   await waitFor(() => expect(document.activeElement).toBe(bin))
   await fireEvent.keyDown(bin, { key: 'End' })
   await waitFor(() => expect(document.activeElement).toBe(rowOf('/usr/bin/uname')))
+})
+
+test('a list from a file is shown, with what is wrong with it, before it is added', async () => {
+  const { backend } = await open()
+  const choose = async (what: string) => {
+    await fireEvent.click(screen.getByRole('button', { name: transfer.menu }))
+    const item = await screen.findByRole('menuitem', { name: what })
+    for (const press of [fireEvent.pointerDown, fireEvent.click]) await press(item)
+  }
+  await choose(transfer.import)
+  let sheet = within(await screen.findByRole('dialog', { name: transfer.title }))
+  for (const said of ['4 entries would be added. 1 is there already.', 'Is there already', /^Too broad: matches 61 programs/, /^Runs any code/]) expect(sheet.getByText(said)).toBeTruthy()
+  await clean(screen.getByRole('dialog'))
+  await fireEvent.click(sheet.getByRole('button', { name: transfer.cancel }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(backend.calls.some((c) => c[0] === 'takeImport')).toBe(false)
+  await choose(transfer.import)
+  sheet = within(await screen.findByRole('dialog', { name: transfer.title }))
+  await fireEvent.click(sheet.getByRole('button', { name: 'Add 4 entries' }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['takeImport', 'claude-code', expect.any(String), 't']))
+  expect(await screen.findByRole('button', { name: text.undo })).toBeTruthy()
+
+  backend.fixture.import = { token: '', file: '/x', rows: [], new: 0, partial: false, problem: 'Nothing is imported: x:1: agents.a.ask: bad.' }
+  await choose(transfer.import)
+  expect((await screen.findByRole('alert')).textContent).toContain('agents.a.ask')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await choose(transfer.export)
+  expect(await screen.findByText('3 entries written to /Users/dana/list.json')).toBeTruthy()
 })
 
 test('undo comes after an edit, and its key is left to text fields', async () => {
