@@ -76,14 +76,15 @@ func mayImport(room string, allowed []string, at string) bool {
 // bound object can be called by whoever runs in the page.
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
-		"Activity": {"Agents", "Export", "List", "Rates", "Record", "Suggestions"},
+		"Activity": {"Agents", "Export", "List", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
 			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
+		"Approvals": {"Decide", "Dismiss", "LeaveEdit", "Ready", "Screen"},
 		"Settings": {
-			"AddDeny", "AddEntry", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport", "ExportAllowlist", "Host", "Policy", "Preferences",
-			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
+			"AddDeny", "AddEntry", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport", "ExportAllowlist", "Host", "Lists", "Policy", "Preferences",
+			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

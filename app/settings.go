@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
@@ -19,6 +20,7 @@ type Settings struct {
 	app     *app
 	undos   undos
 	imports imported
+	hashes  command.Hashes // of skills
 }
 
 // Saved says what became of an edit, and what holds now.
@@ -48,8 +50,8 @@ func (s *Settings) SetMode(agentID, rev, mode string) Saved {
 	return s.edit(agentID, rev, func(d *store.Document) error { return setMode(d, agentID, shown.Mode(mode)) })
 }
 
-// SetWord gives "security", "ask" or "askFallback" a value; an empty one lets
-// the settings of every agent decide.
+// SetWord gives "security", "ask", "askFallback" or "autoAllowSkills" a value;
+// an empty one lets the settings of every agent decide.
 func (s *Settings) SetWord(agentID, rev, field, value string) Saved {
 	return s.edit(agentID, rev, func(d *store.Document) error { return setWord(d, agentID, field, value) })
 }

@@ -60,14 +60,14 @@ func (u undo) restore(d, old *store.Document) {
 		was, is := old.Agents[id], d.Agents[id]
 		switch {
 		case was == nil && is == nil:
-		case was == nil && is.DisplayName == "" && is.Color == "" && is.AcceptAnswersFrom == nil:
+		case was == nil && is.DisplayName == "" && is.Color == "":
 			delete(d.Agents, id)
 		case was == nil:
-			is.Rules, is.Allowlist = store.Rules{}, nil
+			is.Rules, is.Allowlist, is.AcceptAnswersFrom = store.Rules{}, nil, nil
 		default:
 			now := d.Agent(id)
 			keepUse(was.Allowlist, now.Allowlist)
-			now.Rules, now.Allowlist = was.Rules, was.Allowlist
+			now.Rules, now.Allowlist, now.AcceptAnswersFrom = was.Rules, was.Allowlist, was.AcceptAnswersFrom
 		}
 	}
 	d.Defaults = old.Defaults

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -33,14 +34,16 @@ type Policy struct {
 	Every bool `json:"every"`
 	// Rev names what is shown. It goes back with an edit, so that an edit of
 	// something that has changed meanwhile is refused.
-	Rev         string     `json:"rev"`
-	Mode        Mode       `json:"mode"`
-	Custom      string     `json:"custom,omitempty"`
-	Security    Setting    `json:"security"`
-	Ask         Setting    `json:"ask"`
-	AskFallback Setting    `json:"askFallback"`
-	Allowlist   []EntryRow `json:"allowlist"`
-	Denylist    []DenyRow  `json:"denylist"`
+	Rev         string  `json:"rev"`
+	Mode        Mode    `json:"mode"`
+	Custom      string  `json:"custom,omitempty"`
+	Security    Setting `json:"security"`
+	Ask         Setting `json:"ask"`
+	AskFallback Setting `json:"askFallback"`
+	// AutoSkills is "true" where skills run without a question.
+	AutoSkills Setting    `json:"autoSkills"`
+	Allowlist  []EntryRow `json:"allowlist"`
+	Denylist   []DenyRow  `json:"denylist"`
 }
 
 // Setting is one of the words, and where it comes from.
@@ -210,6 +213,7 @@ func NewPolicy(snap store.Snapshot, agentID string, in Person) Policy {
 		Security:    setting(p, "security", string(p.Security), agentID),
 		Ask:         setting(p, "ask", string(p.Ask), agentID),
 		AskFallback: setting(p, "askFallback", string(p.AskFallback), agentID),
+		AutoSkills:  setting(p, "autoAllowSkills", strconv.FormatBool(p.AutoAllowSkills), agentID),
 		Allowlist:   []EntryRow{}, Denylist: []DenyRow{},
 	}
 	shown.Mode, shown.Custom = ModeOf(p.Security, p.Ask)
@@ -292,7 +296,7 @@ func Rev(d *store.Document, agentID string) string {
 			parts = append(parts, nil)
 			continue
 		}
-		parts = append(parts, a.Rules)
+		parts = append(parts, a.Rules, a.AcceptAnswersFrom)
 		for _, e := range a.Allowlist {
 			e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath, e.UsesLeft = 0, "", "", nil
 			e.Identity, e.Interpreters, e.Links = nil, nil, nil

@@ -27,6 +27,9 @@ func SafeBin(argv []string) bool {
 	return len(a.findings) == 0
 }
 
+// KnownSafeBin reports whether a filter of this name is in the built-in list.
+func KnownSafeBin(name string) bool { return safeBins().programs[name] != nil }
+
 // OwnSafeBin does so by what a person wrote of a filter that is not in the list.
 func OwnSafeBin(own approval.SafeBinProfile, argv []string) bool {
 	p := newProfile("")

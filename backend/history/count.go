@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Count is how many requests an agent made in one span of time, and about how
@@ -96,4 +97,32 @@ func (d *DB) AgentIDs(ctx context.Context) ([]string, error) {
 		ids = append(ids, id)
 	}
 	return ids, found.Err()
+}
+
+// Size is how much the history holds, and how much it may hold.
+type Size struct {
+	Rows, Bytes       int64
+	Oldest            time.Time // zero for none
+	MaxRows, MaxBytes int64
+	MaxAge            time.Duration
+}
+
+// Size returns how much the history holds.
+func (d *DB) Size(ctx context.Context) (Size, error) {
+	s := Size{MaxRows: d.opt.MaxRows, MaxBytes: d.opt.MaxBytes, MaxAge: d.opt.MaxAge}
+	f, err := d.synced(ctx)
+	if err != nil {
+		return s, err
+	}
+	var oldest int64
+	err = f.reader.QueryRowContext(ctx, `SELECT count(*), coalesce(min(queued), 0),
+		(SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size)
+		FROM runs INDEXED BY runs_time`).Scan(&s.Rows, &oldest, &s.Bytes)
+	if err != nil {
+		return s, fmt.Errorf("cannot measure the history: %w", err)
+	}
+	if s.Rows > 0 {
+		s.Oldest = time.UnixMilli(oldest)
+	}
+	return s, nil
 }

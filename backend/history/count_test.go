@@ -108,3 +108,24 @@ func TestWriteLines(t *testing.T) {
 		t.Errorf("%d %v", n, err)
 	}
 }
+
+func TestSize(t *testing.T) {
+	var c clock
+	d := open(t, Options{Path: path(t), Now: c.now, MaxRows: 7})
+	size := func() Size {
+		t.Helper()
+		s, err := d.Size(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := size(); s.Rows != 0 || !s.Oldest.IsZero() || s.MaxRows != 7 || s.MaxBytes != defaultBytes || s.MaxAge != defaultAge {
+		t.Errorf("%+v", s)
+	}
+	c.pass(time.Hour)
+	put(t, d, done("a"), done("b"))
+	if s := size(); s.Rows != 2 || s.Oldest.UnixMilli() != time.Hour.Milliseconds() || s.Bytes < 4096 {
+		t.Errorf("%+v", s)
+	}
+}

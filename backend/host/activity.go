@@ -19,3 +19,6 @@ func (h *Host) CountHistory(ctx context.Context, times []int64) ([]history.Count
 
 // HistoryAgents returns the ids of those who are in the history.
 func (h *Host) HistoryAgents(ctx context.Context) ([]string, error) { return h.history.AgentIDs(ctx) }
+
+// HistorySize returns how much the history holds.
+func (h *Host) HistorySize(ctx context.Context) (history.Size, error) { return h.history.Size(ctx) }

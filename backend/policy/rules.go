@@ -75,6 +75,10 @@ type denyRule struct {
 // as a safe bin they are ignored.
 var neverSafe = map[string]bool{"jq": true, "awk": true, "gawk": true, "mawk": true, "sed": true, "env": true, "find": true}
 
+// NeverSafe reports whether a program of this name is no safe bin, whatever the
+// policy file says.
+func NeverSafe(name string) bool { return neverSafe[name] }
+
 // Prepare reads the patterns of a policy. real follows the links of a path
 // and returns "" where there is nothing; it is asked only here, for the
 // folders of patterns and for patterns that are links themselves. A pattern
