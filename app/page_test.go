@@ -420,6 +420,17 @@ func TestPage(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 	})
+	t.Run("lists", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		tool(a.person.Home)
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "lists", at).wait(t)
+		d := a.file().Defaults
+		if len(d.SafeBins) != 7 || len(d.SafeBinTrustedDirs) != 0 || len(d.SkillBins) != 1 || d.SkillBins[0].SHA256 == "" || d.AutoAllowSkills == nil || !*d.AutoAllowSkills {
+			t.Errorf("%+v", d)
+		}
+	})
 	t.Run("try", func(t *testing.T) {
 		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": ["sudo"]}, "agents": {"main": {"allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
 		_, at := servePage(t, a)

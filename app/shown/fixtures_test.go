@@ -40,6 +40,8 @@ type fixture struct {
 	Trials      []shown.Trial           `json:"trials,omitempty"`
 	WouldDo     shown.WouldDo           `json:"wouldDo"`
 	Warnings    *shown.Warnings         `json:"warnings,omitempty"`
+	Lists       *shown.Lists            `json:"lists,omitempty"`
+	Size        *shown.HistorySize      `json:"size,omitempty"`
 	Import      *shown.ImportList       `json:"import,omitempty"`
 }
 
@@ -143,6 +145,8 @@ func TestFixtures(t *testing.T) {
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
 	settings("agents", "policy.json", func(f *fixture) {
+		f.Lists = newLists()
+		f.Size = &shown.HistorySize{Rows: 2_318, Bytes: 1_482_000, Oldest: clock.AddDate(0, -2, 0).UnixMilli(), MaxRows: 1_000_000, MaxBytes: 1 << 30, MaxDays: 400}
 		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(), w.trials(), &warnings, newImport()
 	})
 	settings("agents-held", "policy.json", func(f *fixture) {
@@ -198,6 +202,24 @@ var warnings = shown.Warnings{List: []shown.EntryWarning{
 	{ID: "a6", From: shown.FromHere, Kind: shown.WarnUnused, Days: 94},
 	{ID: "a7", From: shown.FromHere, Kind: shown.WarnNothing},
 }}
+
+// newLists are those of claude-code.
+func newLists() *shown.Lists {
+	l := shown.Lists{Folders: []shown.FolderRow{}}
+	for _, name := range []string{"cut", "uniq", "head", "tail", "tr", "wc"} {
+		l.SafeBins = append(l.SafeBins, shown.SafeBinRow{Name: name, From: shown.FromHere, Use: shown.SafeBinUsed})
+	}
+	l.SafeBins = append(l.SafeBins, shown.SafeBinRow{Name: "jq", From: shown.FromHere, Use: shown.SafeBinNever}, shown.SafeBinRow{Name: "shout", From: shown.FromHere, Use: shown.SafeBinUnknown})
+	l.Folders = append(l.Folders, shown.NewFolderRow("/bin", shown.FromBuiltIn, in), shown.NewFolderRow("/usr/bin", shown.FromBuiltIn, in), shown.NewFolderRow("/opt/homebrew/bin", shown.FromHere, in))
+	sum := strings.Repeat("5f1d", 16)
+	l.Skills = []shown.SkillRow{
+		shown.NewSkillRow("summarize", home+"/.openclaw/skills/summarize/bin/summarize", sum, shown.FromHere, shown.SkillSame, in),
+		shown.NewSkillRow("transcribe", home+"/.openclaw/skills/transcribe/bin/transcribe", sum, shown.FromHere, shown.SkillChanged, in),
+		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
+	}
+	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}
+	return &l
+}
 
 // newImport is a list that is about to be added.
 func newImport() *shown.ImportList {

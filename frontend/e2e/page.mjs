@@ -294,6 +294,34 @@ const steps = {
     await choose('Import…')
     await page.getByText(/Nothing is imported: list\.json:1: agents\.a\.allowlist\[0\]: cannot use/).waitFor()
   },
+  async lists() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    const add = async (label, word) => {
+      await button(/^Add/).click()
+      await page.getByRole('dialog').getByLabel(label).fill(word)
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    }
+    const tab = (name) => page.getByRole('tab', { name })
+    await tab('Safe bins 6').click()
+    await add('Filter or folder', 'rev')
+    await tab('Safe bins 7').waitFor()
+    await add('Filter or folder', '~/filters')
+    await page.getByRole('row').filter({ hasText: '~/filters' }).click()
+    await button(/^Delete/).click()
+    await page.getByRole('row').filter({ hasText: '~/filters' }).waitFor({ state: 'detached' })
+    await add('Filter or folder', 'not a name')
+    await page.getByRole('dialog').getByText(/must be the name of a program/).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await tab(/^Skills/).click()
+    await add('Program', '~/tool')
+    await page.getByRole('row').filter({ hasText: 'As accepted' }).waitFor()
+    await page.getByText('Run skills without a question').click()
+    await page.getByRole('checkbox', { name: 'Run skills without a question', checked: true }).waitFor()
+    await tab('Gateways').click()
+    await page.getByText('No gateway yet').waitFor()
+    await page.getByRole('link', { name: 'General' }).click()
+    await page.getByText(/^\d+ rows, /).waitFor()
+  },
   async try() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('link', { name: 'Try a command' }).click()

@@ -2,8 +2,8 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Host, Import, Policy, Preferences, Preview, Question, Rates,
-  Replayed, Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Policy, Preferences, Preview,
+  Question, Rates, Replayed, Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -22,6 +22,9 @@ export interface Fixture {
   /** Those of the agent claude-code. */
   warnings?: Warnings
   import?: Import
+  /** Those of the agent claude-code. */
+  lists?: Lists
+  size?: HistorySize
 }
 
 export interface Fake extends Backend {
@@ -89,6 +92,10 @@ export function fake(given: Fixture): Fake {
     removeEntry: save('removeEntry'),
     addDeny: save('addDeny'),
     removeDeny: save('removeDeny'),
+    lists: (id) => Promise.resolve((id === 'claude-code' && fixture.lists) || { safeBins: [], folders: [], skills: [], gateways: [] }),
+    addTo: save('addTo'),
+    removeFrom: save('removeFrom'),
+    setAnswersFrom: save('setAnswersFrom'),
     undo: save('undo'),
     exportAllowlist: note(() => ({ ok: true, rows: 3, file: '/Users/dana/list.json' }), 'exportAllowlist'),
     chooseImport: note(() => fixture.import ?? { token: '', file: '', rows: [], new: 0, partial: false }, 'chooseImport'),
@@ -105,6 +112,7 @@ export function fake(given: Fixture): Fake {
     activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
     suggestions: () => Promise.resolve(fixture.activity?.suggestions ?? []),
     exportActivity: note(() => ({ ok: true, rows: 3, file: '/Users/dana/history.jsonl' }), 'exportActivity'),
+    historySize: () => Promise.resolve(fixture.size ?? { rows: 0, bytes: 0, maxRows: 1_000_000, maxBytes: 2 ** 30, maxDays: 400 }),
 
     tryCommand: (text, ...rest) => {
       calls.push(['tryCommand', text, ...rest])

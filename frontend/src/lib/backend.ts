@@ -1,9 +1,9 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported, Host,
-  Import, Keep, Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen, Start, StartingPoint,
-  Suggestion, Trial, Warnings, Word, WouldDo,
+  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported,
+  HistorySize, Host, Import, Keep, Lists, Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -44,13 +44,18 @@ export interface Backend {
   policy(agentId: string): Promise<Policy>
   setMode(agentId: string, rev: string, mode: Mode): Promise<Saved>
   /** An empty value lets the settings of every agent decide. */
-  setWord(agentId: string, rev: string, word: Word, value: string): Promise<Saved>
+  setWord(agentId: string, rev: string, word: Word | Switch, value: string): Promise<Saved>
   addEntry(agentId: string, rev: string, entry: EntryEdit): Promise<Saved>
   changeEntry(agentId: string, rev: string, id: string, entry: EntryEdit): Promise<Saved>
   switchEntry(agentId: string, rev: string, id: string, on: boolean): Promise<Saved>
   removeEntry(agentId: string, rev: string, id: string): Promise<Saved>
   addDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
   removeDeny(agentId: string, rev: string, rule: DenyEdit): Promise<Saved>
+  /** What stands beside the allowlist. */
+  lists(agentId: string): Promise<Lists>
+  addTo(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
+  removeFrom(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
+  setAnswersFrom(agentId: string, rev: string, gateway: string, on: boolean): Promise<Saved>
   undo(): Promise<Saved>
   exportAllowlist(agentId: string): Promise<Exported>
   /** What a file that the person chooses would add. Nothing is added yet. */
@@ -68,6 +73,7 @@ export interface Backend {
   activityAgents(): Promise<Agent[]>
   suggestions(): Promise<Suggestion[]>
   exportActivity(filter: ActivityFilter): Promise<Exported>
+  historySize(): Promise<HistorySize>
 
   /** Judges a text. Nothing is run. */
   tryCommand(text: string, agentId: string, folder: string): Promise<Trial>

@@ -33,6 +33,10 @@ export const wails: Backend = {
   removeEntry: settings.RemoveEntry,
   addDeny: settings.AddDeny,
   removeDeny: settings.RemoveDeny,
+  lists: settings.Lists,
+  addTo: settings.AddTo,
+  removeFrom: settings.RemoveFrom,
+  setAnswersFrom: settings.SetAnswersFrom,
   undo: settings.Undo,
   exportAllowlist: settings.ExportAllowlist,
   chooseImport: settings.ChooseImport,
@@ -46,6 +50,7 @@ export const wails: Backend = {
   activityAgents: activity.Agents,
   suggestions: activity.Suggestions,
   exportActivity: activity.Export,
+  historySize: activity.Size,
 
   tryCommand: settings.Try,
 

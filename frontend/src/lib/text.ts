@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, DayRate, End, EntryWarning, Preview, Rate, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, DayRate, End, EntryWarning, HistorySize, Preview, Rate, StartingPoint, Verdict, Word } from './types'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -269,6 +269,7 @@ const day = 24 * hour
 const span = (ms: number) =>
   ms < hour ? `${Math.max(1, Math.ceil(ms / minute))} min` : ms < day ? `${Math.floor(ms / hour)} h` : count(Math.floor(ms / day), 'day')
 
+const calendar = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 const dated = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 
 /** What a setting means, in one line each. */
@@ -516,6 +517,9 @@ export const settings = {
     themes: { system: 'System', light: 'Light', dark: 'Dark' } as Record<string, string>,
     terminal: 'Answer from the terminal',
     terminalWhat: 'The command line may then allow and loosen without asking you here, until Countersign quits. Any program of yours that can read operator.key could do the same.',
+    history: 'History',
+    historySize: (s: HistorySize) => `${count(s.rows, 'row')}, ${bytes(s.bytes)}` + (s.oldest ? `, since ${calendar.format(s.oldest)}` : ''),
+    historyMost: (s: HistorySize) => `The oldest rows go beyond ${count(s.maxRows, 'row')}, ${Math.round(s.maxBytes / 2 ** 30)} GB or ${count(s.maxDays, 'day')}. Output is never kept, only its size and hash.`,
     files: 'Where files are',
     folder: 'All in',
     file: {
@@ -653,6 +657,36 @@ export const activity = {
   noOutput: 'None',
   programs: (n: number) => (n === 1 ? 'The program that ran' : `The ${count(n, 'program')} that ran`),
   close: 'Close',
+}
+
+export const lists = {
+  safeBins: 'Safe bins',
+  skills: 'Skills',
+  gateways: 'Gateways',
+  columns: { name: 'Name', what: 'What it means', from: 'From', path: 'Path', hash: 'Hash', state: 'State' },
+  uses: {
+    used: 'Filters its input without a question', unknown: 'Asks: its options are not known', never: 'Asks: it can do more than filter',
+  } as Record<string, string>,
+  folder: 'Filters in it are trusted',
+  folders: 'Folders they are trusted in',
+  fixed: 'always',
+  noSafeBins: 'No filter runs without an entry.',
+  noSkills: 'No skill was accepted.',
+  autoSkills: 'Run skills without a question',
+  autoSkillsWhat: 'Only those below, and only while their file is the one that was accepted.',
+  states: { same: 'As accepted', changed: 'Changed since', gone: 'File is gone', unpinned: 'Any file there' } as Record<string, string>,
+  chosenSkill: 'The chosen skill',
+  count: (bins: number, folders: number) => `${count(bins, 'filter')} · ${count(folders, 'folder')}`,
+  skillCount: (n: number) => count(n, 'skill'),
+  addSafeBin: 'Add a safe bin',
+  safeBin: 'Filter or folder',
+  safeBinHint: 'The name of a program that only filters its input, or the path of a folder that such programs are trusted in.',
+  addSkill: 'Add a skill',
+  skill: 'Program',
+  skillHint: 'The path of a program that you trust as it is now. If its file changes, it asks.',
+  acceptAt: (gateway: string) => `Accept answers given at ${gateway}`,
+  acceptWhat: 'A yes that is given there then counts as yours, once, for exactly this command, folder and environment; what is denied, protected or asked always is not changed by it.',
+  noGateway: 'No gateway yet',
 }
 
 export const transfer = {

@@ -40,6 +40,8 @@ export type Suggestion = shown.Suggestion
 export type Warnings = shown.Warnings
 export type EntryWarning = shown.EntryWarning
 export type Import = shown.ImportList
+export type Lists = shown.Lists
+export type HistorySize = shown.HistorySize
 export type Trial = shown.Trial
 export type Exported = main.Exported
 export type Answered = main.Answered
@@ -51,5 +53,8 @@ export type Keep = 'good' | '10m' | '1h' | 'session' | 'next5'
 export type Verdict = 'pass' | 'ask' | 'danger' | 'deny'
 export type Mode = 'deny' | 'ask-always' | 'ask-when-needed' | 'only-listed' | 'allow-all'
 export type Word = 'security' | 'ask' | 'askFallback'
+export type Switch = 'autoAllowSkills'
 export type StartingPoint = 'deny-all' | 'ask-me' | 'developer-tools'
+/** A list that holds words: filters and the folders they are trusted in, or programs of skills. */
+export type WordList = 'safe-bins' | 'skills'
 export type Theme = 'system' | 'light' | 'dark'

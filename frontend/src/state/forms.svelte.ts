@@ -1,6 +1,6 @@
 import type { Backend } from '../lib/backend'
 import { settings as text } from '../lib/text'
-import type { DenyEdit, EntryEdit, EntryRow, Policy, Preview, Saved } from '../lib/types'
+import type { DenyEdit, EntryEdit, EntryRow, Policy, Preview, Saved, WordList } from '../lib/types'
 
 const same = (a: EntryEdit, b: EntryEdit) => JSON.stringify(whole(a)) === JSON.stringify(whole(b))
 
@@ -145,6 +145,42 @@ export class DenyForm {
 
   send(): Promise<Saved> {
     return this.#backend.addDeny(this.agentId, this.#rev, this.edit)
+  }
+
+  seen(policy: Policy) {
+    if (policy.agent.id === this.agentId) this.#rev = policy.rev
+  }
+
+  conflict(policy?: Policy) {
+    this.problem = text.conflictForm
+    if (policy) this.seen(policy)
+  }
+}
+
+/** A word for one of the lists that hold words. */
+export class WordForm {
+  readonly kind = 'word'
+  readonly agentId: string
+  readonly list: WordList
+  word = $state('')
+  problem = $state('')
+  busy = $state(false)
+  #backend: Backend
+  #rev: string
+
+  constructor(backend: Backend, policy: Policy, list: WordList) {
+    this.#backend = backend
+    this.agentId = policy.agent.id
+    this.#rev = policy.rev
+    this.list = list
+  }
+
+  get blocked() {
+    return this.busy || !this.word.trim()
+  }
+
+  send(): Promise<Saved> {
+    return this.#backend.addTo(this.agentId, this.#rev, this.list, this.word)
   }
 
   seen(policy: Policy) {

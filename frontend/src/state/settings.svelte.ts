@@ -1,9 +1,9 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
-import type { AgentRow, DenyRow, EntryRow, EntryWarning, Host, Import, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word } from '../lib/types'
+import type { AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word, WordList } from '../lib/types'
 import { transfer } from '../lib/text'
-import { DenyForm, EntryForm } from './forms.svelte'
+import { DenyForm, EntryForm, WordForm } from './forms.svelte'
 
 export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
 
@@ -23,6 +23,8 @@ export class SettingsState {
   host = $state.raw<Host>()
   preferences = $state.raw<Preferences>()
   warnings = $state.raw<Warnings>({ list: [], partial: false })
+  lists = $state.raw<Lists>()
+  size = $state.raw<HistorySize>()
   note = $state.raw<Note>(none)
   canUndo = $state(false)
   /** Counts edits that were not taken, so that controls go back to what holds. */
@@ -33,7 +35,7 @@ export class SettingsState {
   imported = $state.raw<Import>()
   /** Where a list was written to. */
   exported = $state('')
-  form = $state.raw<EntryForm | DenyForm>()
+  form = $state.raw<EntryForm | DenyForm | WordForm>()
   /** The entry that was added last. */
   added = $state('')
   now = $state(Date.now())
@@ -81,6 +83,11 @@ export class SettingsState {
   go(page: Page) {
     this.page = page
     this.forget()
+    if (page === 'general') void this.#measure()
+  }
+
+  async #measure() {
+    this.size = await this.#backend.historySize().catch(() => undefined)
   }
 
   async #loadAgents() {
@@ -123,14 +130,32 @@ export class SettingsState {
     this.policy = policy
     this.form?.seen(policy)
     const other = before?.agent.id !== policy.agent.id
-    if (other) this.warnings = { list: [], partial: false }
+    if (other) {
+      this.warnings = { list: [], partial: false }
+      this.lists = undefined
+    }
     if (other || before?.rev !== policy.rev) void this.#survey(policy)
   }
 
-  /** Has the entries looked at. The table does not wait for it. */
+  /** Has the entries looked at, and what stands beside them. The table does not wait for it. */
   async #survey({ agent, rev }: Policy) {
+    const same = () => this.policy?.agent.id === agent.id && this.policy.rev === rev
+    const lists = await this.#backend.lists(agent.id).catch(() => undefined)
+    if (same()) this.lists = lists
     const warnings = await this.#backend.warnings(agent.id).catch((): Warnings => ({ list: [], partial: true }))
-    if (this.policy?.agent.id === agent.id && this.policy.rev === rev) this.warnings = warnings
+    if (same()) this.warnings = warnings
+  }
+
+  removeFrom(list: WordList, text: string) {
+    return this.#edit((id, rev) => this.#backend.removeFrom(id, rev, list, text))
+  }
+
+  setAutoSkills(on: boolean) {
+    return this.#edit((id, rev) => this.#backend.setWord(id, rev, 'autoAllowSkills', String(on)))
+  }
+
+  setAnswersFrom(gateway: string, on: boolean) {
+    return this.#edit((id, rev) => this.#backend.setAnswersFrom(id, rev, gateway, on))
   }
 
   /** Does about an entry what its warning offers. */
@@ -260,8 +285,11 @@ export class SettingsState {
     })
   }
 
-  add(kind: 'entry' | 'rule') {
-    if (this.policy) this.form = kind === 'entry' ? new EntryForm(this.#backend, this.policy) : new DenyForm(this.#backend, this.policy)
+  add(kind: 'entry' | 'rule' | WordList) {
+    if (!this.policy) return
+    if (kind === 'entry') this.form = new EntryForm(this.#backend, this.policy)
+    else if (kind === 'rule') this.form = new DenyForm(this.#backend, this.policy)
+    else this.form = new WordForm(this.#backend, this.policy, kind)
   }
 
   /** Shows an entry that was suggested, to be looked at, changed and saved, or not. */

@@ -3,7 +3,7 @@ import agents from '../fixtures/agents.json'
 import held from '../fixtures/agents-held.json'
 import { fake, type Fake, type Fixture } from '../lib/backend.fake'
 import type { EntryRow, Preview, Saved } from '../lib/types'
-import { EntryForm } from './forms.svelte'
+import { DenyForm, EntryForm } from './forms.svelte'
 import { SettingsState } from './settings.svelte'
 
 const stops: (() => void)[] = []
@@ -149,7 +149,7 @@ test('an entry that was removed while it was edited is added anew only after it 
 test('what cannot be saved is said in the form', async () => {
   const { backend, state } = await open()
   state.add('rule')
-  state.form!.pattern = '['
+  ;(state.form as DenyForm).pattern = '['
   backend.saved = { ok: false, message: 'This is no pattern.' }
   await state.saveForm()
   expect(state.form?.problem).toBe('This is no pattern.')
@@ -257,7 +257,7 @@ test('an agent that was asked for before the settings were there is the first on
 test('nothing is edited beneath a question', async () => {
   const { backend, state } = await open(held)
   state.add('entry')
-  state.form!.pattern = '/bin/x'
+  ;(state.form as EntryForm).pattern = '/bin/x'
   later(600)
   state.see(backend.fixture.screen, true)
   const [entry, rule] = [state.policy!.allowlist[0]!, state.policy!.denylist[0]!]

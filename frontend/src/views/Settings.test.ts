@@ -5,7 +5,7 @@ import agents from '../fixtures/agents.json'
 import broken from '../fixtures/agents-broken.json'
 import held from '../fixtures/agents-held.json'
 import { fake, type Fixture } from '../lib/backend.fake'
-import { settings as text, transfer } from '../lib/text'
+import { lists, settings as text, transfer } from '../lib/text'
 import type { EntryRow } from '../lib/types'
 import Settings from './Settings.svelte'
 
@@ -313,6 +313,67 @@ test('a list from a file is shown, with what is wrong with it, before it is adde
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   await choose(transfer.export)
   expect(await screen.findByText('3 entries written to /Users/dana/list.json')).toBeTruthy()
+})
+
+test('safe bins and the folders they are trusted in are listed, added and removed', async () => {
+  const { backend } = await open()
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.safeBins} 8` }))
+  const grid = await screen.findByRole('grid', { name: lists.safeBins })
+  const row = (name: string) => within(grid).getByTitle(name).closest('tr')!
+  expect(row('jq').textContent).toContain(lists.uses.never)
+  expect(row('shout').textContent).toContain(lists.uses.unknown)
+  expect(row('/usr/bin').textContent).toContain(lists.fixed)
+  await clean(grid.closest('main')!)
+  await fireEvent.click(row('/usr/bin'))
+  expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+  row('/opt/homebrew/bin').focus()
+  await waitFor(() => expect(row('/opt/homebrew/bin').getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(row('/opt/homebrew/bin'), { key: 'Delete' })
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['removeFrom', 'claude-code', expect.any(String), 'safe-bins', '/opt/homebrew/bin']))
+  await fireEvent.click(screen.getByRole('button', { name: text.add }))
+  const sheet = within(await dialog())
+  expect(sheet.getByRole('button', { name: text.form.save })).toHaveProperty('disabled', true)
+  await fireEvent.input(sheet.getByLabelText(lists.safeBin), { target: { value: 'rev' } })
+  await fireEvent.click(sheet.getByRole('button', { name: text.form.save }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['addTo', 'claude-code', expect.any(String), 'safe-bins', 'rev']))
+})
+
+test('skills say whether they are what was accepted', async () => {
+  const { backend } = await open()
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.skills} 3` }))
+  const grid = await screen.findByRole('grid', { name: lists.skills })
+  const row = (name: string) => within(grid).getByText(name).closest('tr')!
+  expect(row('summarize').textContent).toContain(lists.states.same)
+  expect(row('transcribe').textContent).toContain(lists.states.changed)
+  await clean(grid.closest('main')!)
+  await fireEvent.click(row('transcribe'))
+  expect(within(await screen.findByRole('region', { name: lists.chosenSkill })).getByText('5f1d'.repeat(16))).toBeTruthy()
+  await fireEvent.click(row('weather')) // every agent's
+  await waitFor(() => expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true))
+  await fireEvent.click(screen.getByRole('checkbox', { name: lists.autoSkills }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setWord', 'claude-code', expect.any(String), 'autoAllowSkills', 'true']))
+})
+
+test('answers of a gateway are off until they are switched on, and without one that is said', async () => {
+  const { backend } = await open()
+  await fireEvent.click(await screen.findByRole('tab', { name: lists.gateways }))
+  const box = await screen.findByRole<HTMLInputElement>('switch', { name: lists.acceptAt('studio-gateway') })
+  expect(box.checked).toBe(false)
+  expect(screen.getByText(lists.acceptWhat)).toBeTruthy()
+  await clean(box.closest('main')!)
+  await fireEvent.click(box)
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setAnswersFrom', 'claude-code', expect.any(String), 'studio-gateway', true]))
+  cleanup()
+  await open(shows('codex'))
+  await fireEvent.click(await screen.findByRole('tab', { name: lists.gateways }))
+  expect(await screen.findByText(lists.noGateway)).toBeTruthy()
+  expect(screen.queryByRole('switch')).toBeNull()
+})
+
+test('general says how much the history holds', async () => {
+  await open()
+  await fireEvent.click(screen.getByRole('link', { name: text.pages.general }))
+  expect(await screen.findByText('2,318 rows, 1.5 MB, since Jan 21, 2026')).toBeTruthy()
 })
 
 test('undo comes after an edit, and its key is left to text fields', async () => {
