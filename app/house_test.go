@@ -81,7 +81,6 @@ func TestBoundMethods(t *testing.T) {
 			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
-		"Approvals": {"Decide", "Dismiss", "LeaveEdit", "Ready", "Screen"},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport", "ExportAllowlist", "Host", "Lists", "Policy", "Preferences",
 			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
