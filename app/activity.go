@@ -115,10 +115,6 @@ func (a *Activity) Agents() []shown.Agent {
 	return agents
 }
 
-// Suggestions returns entries that would have answered many questions, the one
-// that would have answered most first.
-func (a *Activity) Suggestions() []shown.Suggestion { return []shown.Suggestion{} }
-
 // Export writes what passes a filter, and its programs, to a file that the
 // person chooses: the same lines as `countersign history export`.
 func (a *Activity) Export(f shown.ActivityFilter) Exported {

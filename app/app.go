@@ -51,6 +51,8 @@ type app struct {
 	raised map[string]bool
 	// listed are the questions on the list of small ones, and since when.
 	listed map[string]time.Time
+	// suggested are the entries that the page shows as suggestions, by their ID.
+	suggested map[string]suggested
 	// paused tells that there was a pause when the questions were last looked
 	// at, and asked for is the question that a person wants to see all the same.
 	paused   bool

@@ -82,7 +82,8 @@ func TestBoundMethods(t *testing.T) {
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
-			"AddDeny", "AddEntry", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport", "ExportAllowlist", "Host", "Lists", "Policy", "Preferences",
+			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
+			"ExportAllowlist", "Host", "Lists", "Policy", "Preferences",
 			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
 		},
 	}

@@ -2,6 +2,9 @@ package shown
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -387,4 +390,14 @@ type Suggestion struct {
 	Saved int `json:"saved"`
 	// Riskiest is the most dangerous request that it would have let pass.
 	Riskiest string `json:"riskiest,omitempty"`
+}
+
+// NewSuggestion makes what is shown of a suggested entry.
+func NewSuggestion(agent Agent, e approval.Entry, saved int, riskiest string, in Person) Suggestion {
+	text, _ := json.Marshal(e) // plain fields cannot fail
+	sum := sha256.Sum256(append(text, agent.ID...))
+	return Suggestion{
+		ID: hex.EncodeToString(sum[:8]), Agent: agent, Entry: newEntry(e, in), Saved: saved, Riskiest: Excerpt(riskiest),
+		Exact: EntryEdit{Pattern: e.Pattern, Args: append([]string{}, e.Args...), ArgsExact: e.ArgsExact, Cwd: e.Cwd},
+	}
 }

@@ -110,6 +110,7 @@ export function fake(given: Fixture): Fake {
     },
     rates: () => Promise.resolve(fixture.activity?.rates ?? { days: [], agents: [], top: 1, step: 1 }),
     activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
+    addSuggested: save('addSuggested'),
     suggestions: () => Promise.resolve(fixture.activity?.suggestions ?? []),
     exportActivity: note(() => ({ ok: true, rows: 3, file: '/Users/dana/history.jsonl' }), 'exportActivity'),
     historySize: () => Promise.resolve(fixture.size ?? { rows: 0, bytes: 0, maxRows: 1_000_000, maxBytes: 2 ** 30, maxDays: 400 }),

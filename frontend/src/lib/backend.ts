@@ -72,6 +72,8 @@ export interface Backend {
   /** Those who are in the history. */
   activityAgents(): Promise<Agent[]>
   suggestions(): Promise<Suggestion[]>
+  /** Saves a suggested entry as it was shown. */
+  addSuggested(id: string): Promise<Saved>
   exportActivity(filter: ActivityFilter): Promise<Exported>
   historySize(): Promise<HistorySize>
 

@@ -49,6 +49,7 @@ export const wails: Backend = {
   rates: activity.Rates,
   activityAgents: activity.Agents,
   suggestions: activity.Suggestions,
+  addSuggested: settings.AddSuggested,
   exportActivity: activity.Export,
   historySize: activity.Size,
 

@@ -635,6 +635,7 @@ export const activity = {
   suggestions: 'Suggestions',
   saved: (n: number) => `One entry would have saved ${count(n, 'question')}`,
   riskiest: 'The riskiest it would have allowed:',
+  addSuggested: 'Add this entry',
   look: 'Look at the entry…',
   later: 'Not now',
 

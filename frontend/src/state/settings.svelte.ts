@@ -299,6 +299,18 @@ export class SettingsState {
     if (this.policy?.agent.id === agent.id) this.form = EntryForm.of(this.#backend, this.policy, exact)
   }
 
+  /** Saves a suggested entry as it was shown, and reports whether it was. */
+  async addSuggested(id: string): Promise<boolean> {
+    let ok = false
+    await this.#queue(async () => {
+      const saved = await this.#backend.addSuggested(id)
+      if (saved.ok && saved.policy) this.#agentId = saved.policy.agent.id
+      this.#take(saved)
+      ok = saved.ok
+    })
+    return ok
+  }
+
   change(entry: EntryRow) {
     if (this.policy && entry.from === 'here') this.form = new EntryForm(this.#backend, this.policy, entry)
   }
