@@ -83,8 +83,9 @@ func TestBoundMethods(t *testing.T) {
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
-			"ExportAllowlist", "Host", "Lists", "Policy", "Preferences",
-			"Preview", "Ready", "RemoveDeny", "RemoveEntry", "RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Start", "SwitchEntry", "TakeImport", "Try", "Undo", "Warnings",
+			"ExportAllowlist", "Forget", "Host", "Lists", "Policy", "Preferences", "Preview", "Ready", "RemoveDeny", "RemoveEntry",
+			"RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
+			"Try", "Undo", "Warnings",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

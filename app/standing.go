@@ -3,7 +3,9 @@ package main
 import (
 	"time"
 
+	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/pending"
 )
 
@@ -35,7 +37,29 @@ func (a *Approvals) DenyAlways(id string, n int, note string) Answered {
 // AllowIfAsksAgain keeps one yes for ten minutes, for the identical request of
 // a caller that has gone.
 func (a *Approvals) AllowIfAsksAgain(id, seen string) Answered {
-	return a.answer(id, seen, approval.AllowOnce, func(shown pending.Shown) error {
-		return a.app.host.AllowAgain(id, shown, approval.Answer{By: "panel"})
+	return a.answer(id, seen, approval.AllowOnce, func(saw pending.Shown) error {
+		return a.app.host.AllowAgain(id, saw, approval.Answer{By: "panel"})
 	})
+}
+
+// Standing returns the answers that stand for requests to come, those that end
+// first in front.
+func (s *Settings) Standing() []shown.Standing {
+	in, list := s.app.names(), []shown.Standing{}
+	for _, one := range s.app.host.Standing() {
+		list = append(list, shown.Standing{
+			ID: one.ID, Agent: shown.NewAgent(one.AgentID, in.Agents[one.AgentID]), Command: display.Escape(one.Command),
+			Allows: one.Decision == approval.AllowOnce, Until: one.Until,
+		})
+	}
+	return list
+}
+
+// Forget ends an answer that stands: the request is asked about again.
+func (s *Settings) Forget(id string) Answered {
+	if !s.app.edits() {
+		return Answered{Message: sentence(errNotOpen)}
+	}
+	s.app.host.Forget(id) // one that is gone has ended already
+	return Answered{OK: true}
 }

@@ -81,12 +81,26 @@ func TestDenyFor(t *testing.T) {
 		denied("They say: not "+life, "touch", life)
 		denied("They say: not "+life, "touch", life)
 	}
-	if n := len(a.host.Standing()); n != 2 {
-		t.Errorf("%d answers stand", n)
+	list := a.settings.Standing()
+	if len(list) != 2 || list[0].Command != "touch 10-minutes" || list[0].Agent.Name != "main" || list[0].Allows || list[0].Until < time.Now().UnixMilli() {
+		t.Fatalf("%+v", list)
 	}
+	if got := a.settings.Forget(list[0].ID); got.OK {
+		t.Error("a page whose settings nobody sees takes a denial back")
+	}
+	a.settingsInSight()
+	if got := a.settings.Forget(list[0].ID); !got.OK || len(a.settings.Standing()) != 1 {
+		t.Error(got.Message)
+	}
+	asked := a.agent(t.Context(), "main", "touch", "10-minutes")
+	a.approvals.Decide(a.question().ID, "", "deny", "")
+	a.answer(asked)
 
 	answers := a.agent(t.Context(), "main", "git", "push", "origin")
 	q := a.question()
+	if got := a.approvals.DenyAlways(q.ID, 0, ""); got.Message != tooEarly {
+		t.Errorf("a rule that was not in sight: %+v", got)
+	}
 	a.look(q.ID)
 	if got := a.approvals.DenyAlways(q.ID, len(q.Denials), ""); got.OK {
 		t.Error("a rule that was not shown")

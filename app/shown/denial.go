@@ -17,3 +17,13 @@ func (q Question) WithDenials(rules []approval.DenyRule, in Person) Question {
 	}
 	return q
 }
+
+// Standing is an answer that stands for identical requests to come.
+type Standing struct {
+	ID      string `json:"id"`
+	Agent   Agent  `json:"agent"`
+	Command string `json:"command"`
+	// Allows tells a yes, which is had once, from a denial.
+	Allows bool  `json:"allows"`
+	Until  int64 `json:"until"` // unix milliseconds
+}

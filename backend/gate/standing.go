@@ -43,8 +43,10 @@ type answerKey [sha256.Size]byte
 
 type standingAnswer struct {
 	approval.Answer
-	prompt  approval.Prompt
-	bound   *bound // of a yes
+	agentID string
+	command string          // as it may be shown
+	prompt  approval.Prompt // of a yes, and what that is bound to
+	bound   *bound
 	since   time.Time
 	life    time.Duration
 	renewed bool // by each request that it answers: it is for a session
@@ -132,14 +134,18 @@ func (g *Gate) DenyFor(id string, a approval.Answer, life time.Duration) error {
 		return errNoSession
 	}
 	a.Decision = approval.DecisionDeny
-	g.standing.put(key, &standingAnswer{
-		Answer: a, prompt: p, since: g.Now(), life: cmp.Or(life, sessionLife), renewed: life == 0,
-	})
+	stands := g.stands(a, p, cmp.Or(life, sessionLife))
+	stands.renewed = life == 0
+	g.standing.put(key, stands)
 	if err := g.Pending.Answer(id, pending.Shown{}, a); err != nil && !errors.Is(err, pending.ErrGone) {
 		g.standing.dropKey(key, approval.DecisionDeny)
 		return err
 	}
 	return nil
+}
+
+func (g *Gate) stands(a approval.Answer, p approval.Prompt, life time.Duration) *standingAnswer {
+	return &standingAnswer{Answer: a, agentID: p.AgentID, command: shorten(display.Redact(p.Plan.Text)), since: g.Now(), life: life}
 }
 
 // AllowAgain keeps one yes for the identical request, when its caller has gone
@@ -153,7 +159,9 @@ func (g *Gate) AllowAgain(id string, shown pending.Shown, a approval.Answer) (er
 			err = errUnbound
 			return
 		}
-		g.standing.put(key, &standingAnswer{Answer: a, prompt: p, bound: b, since: g.Now(), life: againLife})
+		stands := g.stands(a, p, againLife)
+		stands.prompt, stands.bound = p, b
+		g.standing.put(key, stands)
 	})
 	return cmp.Or(kept, err)
 }
@@ -162,7 +170,7 @@ func (g *Gate) AllowAgain(id string, shown pending.Shown, a approval.Answer) (er
 type Standing struct {
 	ID       string            `json:"id"`
 	AgentID  string            `json:"agentId,omitempty"`
-	Command  string            `json:"command"` // without secrets
+	Command  string            `json:"command"` // without secrets, and cut
 	Decision approval.Decision `json:"decision"`
 	Until    int64             `json:"until"` // unix milliseconds
 }
@@ -174,7 +182,7 @@ func (g *Gate) Standing() []Standing {
 	list := []Standing{}
 	for k, a := range g.standing.list {
 		if !a.over(g.Now()) {
-			list = append(list, Standing{k.id(), a.prompt.AgentID, display.Redact(a.prompt.Plan.Text), a.Decision, a.since.Add(a.life).UnixMilli()})
+			list = append(list, Standing{k.id(), a.agentID, a.command, a.Decision, a.since.Add(a.life).UnixMilli()})
 		}
 	}
 	slices.SortFunc(list, func(x, y Standing) int { return cmp.Or(cmp.Compare(x.Until, y.Until), cmp.Compare(x.ID, y.ID)) })
@@ -192,7 +200,10 @@ func (g *Gate) recheckStanding() {
 	list := maps.Clone(g.standing.list)
 	g.standing.mu.Unlock()
 	for k, a := range list {
-		if now, ok := g.coveredNow(a.prompt); a.bound != nil && ok && now.Decision == approval.DecisionDeny {
+		if a.bound == nil {
+			continue
+		}
+		if now, ok := g.coveredNow(a.prompt); ok && now.Decision == approval.DecisionDeny {
 			g.standing.drop(func(id string, have *standingAnswer) bool { return id == k.id() && have == a })
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -91,5 +92,32 @@ func TestRecentAndUndo(t *testing.T) {
 	}
 	if got := b.decides("", b.path("bin/one")); !got.Success {
 		t.Errorf("more than that was taken back: %v", got)
+	}
+}
+
+// What was decided is told by who decided it.
+func TestOutcome(t *testing.T) {
+	ask, allow, deny := approval.VerdictAsk, approval.VerdictAllow, approval.VerdictDeny
+	for _, test := range []struct {
+		row  history.Row
+		want Outcome
+	}{
+		{history.Row{Verdict: allow}, Passed},
+		{history.Row{Verdict: ask, Decision: approval.AllowOnce, AnsweredBy: "panel"}, AllowedOnce},
+		{history.Row{Verdict: ask, Decision: approval.AllowOnce, AnsweredBy: "panel (earlier)"}, AllowedOnce},
+		{history.Row{Verdict: ask, Decision: approval.AllowAlways, AnsweredBy: "terminal"}, AllowedAlways},
+		{history.Row{Verdict: ask, Decision: approval.AllowOnce, AnsweredBy: "policy"}, Passed}, // a new entry covers it
+		{history.Row{Verdict: allow, AnsweredBy: "askFallback"}, Passed},
+		{history.Row{Verdict: deny, Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny}, DeniedByYou},
+		{history.Row{Verdict: deny, Reason: approval.ReasonDenylisted}, DeniedByRule},
+		{history.Row{Verdict: deny, Reason: approval.ReasonAskFallback}, DeniedByRule},
+		{history.Row{Verdict: deny, Reason: approval.ReasonPromptExpired}, TimeRanOut},
+		{history.Row{Verdict: deny, Reason: approval.ReasonApprovalCancelled, AnsweredBy: "nobody"}, CallerHungUp},
+		{history.Row{Verdict: deny, Reason: approval.ReasonApprovalCancelled}, Denied},
+		{history.Row{Verdict: deny, Reason: approval.ReasonDrifted, Decision: approval.AllowOnce}, Denied},
+	} {
+		if got := outcome(test.row); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.row, got, test.want)
+		}
 	}
 }
