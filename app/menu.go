@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -32,9 +38,12 @@ func (a *app) keepMenu(ctx context.Context) {
 		case <-tick.C:
 		}
 		f := a.facts(ctx)
-		if len(f.Waiting)+len(f.Running) > 0 || f.Paused {
+		switch {
+		case len(f.Waiting)+len(f.Running) > 0 || f.Paused:
 			tick.Reset(time.Second)
-		} else {
+		case len(f.Leases) > 0:
+			tick.Reset(time.Minute)
+		default:
 			tick.Stop()
 		}
 		a.mu.Lock()
@@ -75,6 +84,7 @@ func (a *app) facts(ctx context.Context) menubar.Facts {
 			Command: r.Command, Started: time.UnixMilli(r.Started),
 		})
 	}
+	f.Leases = leases(a.host.Policy(), in, f.Now)
 	recent, _ := a.host.Recent(ctx)
 	for _, r := range recent {
 		f.Recent = append(f.Recent, menubar.Recent{
@@ -83,6 +93,43 @@ func (a *app) facts(ctx context.Context) menubar.Facts {
 		})
 	}
 	return f
+}
+
+// leases are the entries that end, that which ends first in front.
+func leases(policy store.Snapshot, in shown.Person, now time.Time) (list []menubar.Lease) {
+	if policy.Document == nil {
+		return nil
+	}
+	for id, agent := range policy.Document.Agents {
+		for _, e := range agent.Allowlist {
+			if !e.Leased() || e.Disabled || e.Ended(now) {
+				continue
+			}
+			l := menubar.Lease{
+				ID: e.ID, Agent: shown.NewAgent(id, in.Agents[id]).Name, Uses: -1,
+				Command: strings.Join(append([]string{path.Base(e.Pattern)}, e.Args...), " "),
+			}
+			if e.UsesLeft != nil {
+				l.Uses = *e.UsesLeft
+			}
+			if e.SessionKey == "" && e.ExpiresAt != 0 {
+				l.Ends = time.UnixMilli(e.ExpiresAt)
+			}
+			list = append(list, l)
+		}
+	}
+	slices.SortFunc(list, func(x, y menubar.Lease) int {
+		return cmp.Or(cmp.Compare(endOf(x), endOf(y)), cmp.Compare(x.ID, y.ID))
+	})
+	return list
+}
+
+// endOf orders leases: those that end at a time first.
+func endOf(l menubar.Lease) int64 {
+	if l.Ends.IsZero() {
+		return math.MaxInt64
+	}
+	return l.Ends.UnixMilli()
 }
 
 // outcomes are the words for what became of a request (design, words).
@@ -109,6 +156,9 @@ func (a *app) press(id string) {
 		if subject == "now" {
 			_ = a.stopEverything() // it has been told
 		}
+	case "end-lease":
+		_, err := a.host.EndLeases(func(_ string, e approval.Entry) bool { return e.ID == subject })
+		a.orSettings(err)
 	case "undo":
 		a.orSettings(a.host.Undo(subject))
 	case "login":

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +125,31 @@ func TestPauseIsQuiet(t *testing.T) {
 	}
 	a.approvals.Decide(second.ID, "", "deny", "")
 	a.answer(next)
+}
+
+// What is allowed for a while is in the menu, and is taken back there.
+func TestMenuLeases(t *testing.T) {
+	a := newTestApp(t, `{"version":1,"defaults":{"security":"allowlist","ask":"on-miss"},"agents":{"main":{"allowlist":[
+		{"id":"s","pattern":"/usr/bin/uname","sessionKey":"s"},{"id":"u","pattern":"/usr/bin/id","usesLeft":3},
+		{"id":"t","pattern":"/usr/bin/git","args":["fetch"],"expiresAt":99999999999999},{"id":"over","pattern":"/usr/bin/id","expiresAt":1},
+		{"id":"good","pattern":"/usr/bin/id"},{"id":"off","pattern":"/usr/bin/id","usesLeft":3,"disabled":true}]}}}`)
+	var got []string
+	for _, l := range a.facts(t.Context()).Leases {
+		got = append(got, fmt.Sprint(l.ID, " ", l.Command, " ", l.Uses, " ", l.Ends.IsZero()))
+	}
+	if want := []string{"t git fetch -1 false", "s uname -1 true", "u id 3 true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.press("end-lease:s")
+	a.press("end-lease:good") // no lease
+	a.press("end-lease:")
+	var left []string
+	for _, e := range a.file().Agents["main"].Allowlist {
+		left = append(left, e.ID)
+	}
+	if want := []string{"u", "t", "over", "good", "off"}; !slices.Equal(left, want) {
+		t.Errorf("left: %q", left)
+	}
 }
 
 // Stop everything takes two presses.

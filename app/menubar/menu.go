@@ -6,6 +6,7 @@ package menubar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +19,7 @@ type Facts struct {
 	Waiting []Question // questions somebody waits for, oldest first
 	Agents  []Agent
 	Running []Run
+	Leases  []Lease  // what is allowed for a while, that which ends first in front
 	Recent  []Recent // the last requests, the latest first
 	// Login tells whether the app opens at login; nil where it cannot.
 	Login *bool
@@ -43,6 +45,14 @@ type Agent struct {
 type Run struct {
 	ID, Agent, Command string
 	Started            time.Time
+}
+
+// Lease is what an agent may do until it ends: at a time, after a number of
+// uses, or with its session.
+type Lease struct {
+	ID, Agent, Command string
+	Ends               time.Time // zero: not at a time
+	Uses               int       // that are left; -1: any number
 }
 
 // Recent is a request that was decided. Verdict says how, in words.
@@ -114,7 +124,7 @@ func Build(f Facts) Menu {
 		m.Icon = Paused
 	}
 	groups := [][]Item{
-		waiting(f), agents(f), append(pause(f), stopEverything()), append(running(f), recent(f)...), app(f), {row("quit", "Quit Countersign")},
+		waiting(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {row("quit", "Quit Countersign")},
 	}
 	for _, group := range groups {
 		if len(m.Items) > 0 && len(group) > 0 {
@@ -138,6 +148,9 @@ func Build(f Facts) Menu {
 //	running                 opens what runs
 //	run:<id>                says what runs
 //	stop:<id>               end that run
+//	leases                  opens what is allowed for a while
+//	lease:<id>              says what one allows
+//	end-lease:<id>          take it back
 //	recent                  opens the last requests
 //	request:<id>            says what became of one
 //	undo:<id>               take its answer for always back
@@ -285,6 +298,30 @@ func stopEverything() Item {
 		row("stop-everything:now", "Stop everything now"),
 	}
 	return item
+}
+
+// maxLeases is how many leases get a row.
+const maxLeases = 10
+
+func leases(f Facts) []Item {
+	if len(f.Leases) == 0 {
+		return nil
+	}
+	item := row("leases", "Allowed for a while")
+	for _, l := range f.Leases[:min(len(f.Leases), maxLeases)] {
+		ends := "this session"
+		switch {
+		case l.Uses >= 0:
+			ends = fmt.Sprintf("%d uses left", l.Uses)
+		case !l.Ends.IsZero():
+			ends = lasts(l.Ends.Sub(f.Now))
+		}
+		item.Children = append(item.Children, note("lease:"+l.ID, commandTitle(l.Agent, l.Command)+" — "+ends), row("end-lease:"+l.ID, "Take back"))
+	}
+	if more := len(f.Leases) - maxLeases; more > 0 {
+		item.Children = append(item.Children, note("more-leases", fmt.Sprintf("and %d more, in the settings", more)))
+	}
+	return []Item{item}
 }
 
 func recent(f Facts) []Item {

@@ -84,6 +84,23 @@ var buildTests = []struct {
 	{"paused until another day", Facts{Paused: true, Until: noon.Add(366 * 24 * time.Hour)}, Paused, "Countersign: paused", strings.Replace(pausedRows, "until resumed", "until Mar 22, 12:00", 1) + "---\n" + endRows},
 	{"opens at login", Facts{Login: yes()}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\n[x] login Open at login\n---\nquit Quit Countersign\n"},
 	{"does not open at login", Facts{Login: new(bool)}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\nlogin Open at login\n---\nquit Quit Countersign\n"},
+	{"leases", Facts{Leases: []Lease{
+		{ID: "1", Agent: "a", Command: "git rebase", Ends: noon.Add(9*time.Minute + time.Second), Uses: -1},
+		{ID: "2", Agent: "a", Command: "make", Ends: noon.Add(3 * time.Hour), Uses: -1},
+		{ID: "3", Agent: "b", Command: "ls", Ends: noon.Add(30 * 24 * time.Hour), Uses: 4},
+		{ID: "4", Agent: "b", Command: "id", Uses: -1},
+	}}, Quiet, "Countersign", haltRows + `---
+leases Allowed for a while
+  (lease:1 a: git rebase — 10 min left)
+  end-lease:1 Take back
+  (lease:2 a: make — 3 h left)
+  end-lease:2 Take back
+  (lease:3 b: ls — 4 uses left)
+  end-lease:3 Take back
+  (lease:4 b: id — this session)
+  end-lease:4 Take back
+---
+` + endRows},
 	{"recent", Facts{Recent: []Recent{
 		{"1", "a", "make", "Always allowed", true}, {"2", "b", "rm -rf \u202e/", "Denied by you", false}, {"3:x", "", "ls", "Passed", false},
 	}}, Quiet, "Countersign", haltRows + `---

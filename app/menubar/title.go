@@ -75,6 +75,18 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
+// lasts is how long something still holds, rounded up to minutes.
+func lasts(d time.Duration) string {
+	minutes := (max(d, 0) + time.Minute - 1) / time.Minute
+	switch {
+	case minutes <= 60:
+		return fmt.Sprintf("%d min left", minutes)
+	case minutes <= 48*60:
+		return fmt.Sprintf("%d h left", minutes/60)
+	}
+	return fmt.Sprintf("%d days left", minutes/60/24)
+}
+
 // until is the end of a pause.
 func until(end, now time.Time) string {
 	switch {
