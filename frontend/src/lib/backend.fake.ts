@@ -3,7 +3,7 @@
 import type { Backend, HostEvent } from './backend'
 import type {
   ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Policy, Preferences, Preview,
-  Question, Rates, Replayed, Saved, Screen, Start, Suggestion, Trial, Warnings, WouldDo,
+  Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -22,6 +22,7 @@ export interface Fixture {
   /** Those of the agent claude-code. */
   warnings?: Warnings
   import?: Import
+  standing?: Standing[]
   /** Those of the agent claude-code. */
   lists?: Lists
   size?: HistorySize
@@ -66,6 +67,9 @@ export function fake(given: Fixture): Fake {
     decide: note(() => self.answered, 'decide'),
     remember: note(() => self.answered, 'remember'),
     replay: note(() => fixture.replay ?? [], 'replay'),
+    resume: note(() => self.answered, 'resume'),
+    standing: () => Promise.resolve(fixture.standing ?? []),
+    forget: note(() => self.answered, 'forget'),
     hold: note(() => self.answered, 'hold'),
     denyFor: note(() => self.answered, 'denyFor'),
     denyAlways: note(() => self.answered, 'denyAlways'),

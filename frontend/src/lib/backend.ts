@@ -3,7 +3,7 @@
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported,
   HistorySize, Host, Import, Keep, Lists, Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
-  Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
+  Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -35,6 +35,8 @@ export interface Backend {
   together(agentId: string): Promise<Question[]>
   /** Answers questions of that list. */
   answerMany(agentId: string, replies: Reply[], note: string): Promise<Answered[]>
+  /** Ends a pause. */
+  resume(): Promise<Answered>
   /** Takes a question away that nobody waits for. */
   dismiss(id: string): Promise<void>
   /** Takes an edit of the policy file off the panel, for the settings to show. */
@@ -71,6 +73,10 @@ export interface Backend {
   rates(): Promise<Rates>
   /** Those who are in the history. */
   activityAgents(): Promise<Agent[]>
+  /** The answers that stand for requests to come. */
+  standing(): Promise<Standing[]>
+  /** Takes one of them back. */
+  forget(id: string): Promise<Answered>
   suggestions(): Promise<Suggestion[]>
   /** Saves a suggested entry as it was shown. */
   addSuggested(id: string): Promise<Saved>

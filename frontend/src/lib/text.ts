@@ -73,6 +73,8 @@ const dangers: Record<string, [string, string]> = {
 
 const bidi = /^U\+(061C|200[EF]|202[A-E]|206[6-9])$/
 
+const hours = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
+
 export const panel = {
   nameless: 'An agent without a name',
 
@@ -221,6 +223,10 @@ export const panel = {
   atMost: 'at most',
   again: 'Allow if it asks again',
   againWhy: 'A yes is kept for ten minutes, for exactly this and once.',
+
+  // A pause
+  paused: (until: number) => `Paused${until ? ` until ${hours.format(until)}` : ''}: nothing starts, and what you allow waits.`,
+  resumeAll: 'Resume',
 
   // Several together
   together: (n: number) => `Answer ${inWords(n)} together…`,
@@ -379,6 +385,9 @@ export const outside = {
 }
 
 export const settings = {
+  standing: 'Answers that stand',
+  stands: (allows: boolean, until: number) => `${allows ? 'Allowed once if it asks again' : 'Denied without a question'}, until ${hours.format(until)}.`,
+  takeBack: 'Take back',
   name: 'Settings',
   computer: 'This computer',
   pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', general: 'General' },

@@ -299,6 +299,13 @@ export class ScreenState {
     )
   }
 
+  /** Ends a pause. */
+  async resume() {
+    if (this.#guard.early) return
+    await this.#backend.resume().catch(() => undefined)
+    await this.load()
+  }
+
   async #hold(q: Question, on: boolean) {
     if (q.ended || !q.latest) return
     const said = await this.#backend.hold(q.id, on).catch(() => ({ ok: false }) as Answered)

@@ -1,7 +1,10 @@
 import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
-import type { AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Policy, Preferences, Saved, Screen, Suggestion, Theme, Warnings, Word, WordList } from '../lib/types'
+import type {
+  AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Policy, Preferences, Saved, Screen,
+  Standing, Suggestion, Theme, Warnings, Word, WordList,
+} from '../lib/types'
 import { transfer } from '../lib/text'
 import { DenyForm, EntryForm, WordForm } from './forms.svelte'
 
@@ -25,6 +28,8 @@ export class SettingsState {
   warnings = $state.raw<Warnings>({ list: [], partial: false })
   lists = $state.raw<Lists>()
   size = $state.raw<HistorySize>()
+  /** Answers that stand for requests to come. */
+  standing = $state.raw<Standing[]>([])
   note = $state.raw<Note>(none)
   canUndo = $state(false)
   /** Counts edits that were not taken, so that controls go back to what holds. */
@@ -88,6 +93,7 @@ export class SettingsState {
 
   async #measure() {
     this.size = await this.#backend.historySize().catch(() => undefined)
+    this.standing = await this.#backend.standing().catch(() => [])
   }
 
   async #loadAgents() {
@@ -297,6 +303,15 @@ export class SettingsState {
     this.go('agents')
     await this.choose(agent.id)
     if (this.policy?.agent.id === agent.id) this.form = EntryForm.of(this.#backend, this.policy, exact)
+  }
+
+  /** Takes an answer back that stands. */
+  forgetAnswer(id: string) {
+    return this.#queue(async () => {
+      const { ok, message } = await this.#backend.forget(id)
+      this.#take({ ok, message, conflict: false, canUndo: this.canUndo })
+      this.standing = await this.#backend.standing()
+    })
   }
 
   /** Saves a suggested entry as it was shown, and reports whether it was. */
