@@ -115,25 +115,26 @@ func (s *Settings) ChooseImport(agentID string) shown.ImportList {
 		none.Problem = sentence(fmt.Errorf("nothing is imported: %w", err))
 		return none
 	}
-	return s.describe(none, agentID, entries, doc.Missing(agentID, entries))
+	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
+	defer cancel()
+	return s.describe(s.app.newSurvey(ctx, wildTime), none, agentID, entries, doc.Missing(agentID, entries))
 }
 
 // describe tells what a list would add.
-func (s *Settings) describe(list shown.ImportList, agentID string, entries []approval.Entry, missing []bool) shown.ImportList {
-	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
-	defer cancel()
-	in, v := s.app.names(), s.app.newSurvey(ctx)
+func (s *Settings) describe(v survey, list shown.ImportList, agentID string, entries []approval.Entry, missing []bool) shown.ImportList {
+	in := s.app.names()
 	for i, e := range entries {
 		row := shown.NewImportRow(e, !missing[i], in)
 		if missing[i] {
 			list.New++
-			if w := v.look(ctx, shown.EntryEdit{Pattern: e.Pattern}); w.Kind != "" && ctx.Err() == nil {
+			w, known := v.look(e.Pattern)
+			if w.Kind != "" {
 				row.Warning = &w
 			}
+			list.Partial = list.Partial || !known
 		}
 		list.Rows = append(list.Rows, row)
 	}
-	list.Partial = ctx.Err() != nil
 	if list.New > 0 {
 		list.Token = s.imports.keep(agentID, entries)
 	}

@@ -19,8 +19,8 @@ import (
 const (
 	// surveyTime bounds the look at all entries of an agent, and wildTime that at
 	// one which stands for many programs.
-	surveyTime = 2 * time.Second
-	wildTime   = 200 * time.Millisecond
+	surveyTime = 10 * time.Second
+	wildTime   = time.Second
 	// unusedAfter is how long an entry may go without use (ui.md, allowlist).
 	unusedAfter = 90 * 24 * time.Hour
 )
@@ -31,17 +31,17 @@ const (
 func (s *Settings) Warnings(agentID string) shown.Warnings {
 	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
 	defer cancel()
+	return s.app.warnings(s.app.newSurvey(ctx, wildTime), s.Policy(agentID).Allowlist)
+}
+
+func (a *app) warnings(v survey, list []shown.EntryRow) shown.Warnings {
 	found, now := shown.Warnings{List: []shown.EntryWarning{}}, time.Now()
-	v := s.app.newSurvey(ctx)
-	for _, row := range s.Policy(agentID).Allowlist {
+	for _, row := range list {
 		if row.Disabled {
 			continue
 		}
-		w := v.look(ctx, row.Exact)
-		if ctx.Err() != nil {
-			found.Partial = true
-			break
-		}
+		w, known := v.look(row.Exact.Pattern)
+		found.Partial = found.Partial || !known
 		if w.Kind == "" {
 			w = unused(row, now)
 		}
@@ -61,17 +61,21 @@ func unused(row shown.EntryRow, now time.Time) shown.EntryWarning {
 	return shown.EntryWarning{}
 }
 
-// survey knows the names in the search path, so that they are read once.
+// survey looks at entries for as long as its context lets it, and at one that
+// stands for many programs for so long. It knows the names in the search path,
+// so that they are read once.
 type survey struct {
 	app   *app
+	ctx   context.Context
+	wild  time.Duration
 	names map[string]string // where each leads
 }
 
-func (a *app) newSurvey(ctx context.Context) survey {
-	v := survey{a, map[string]string{}}
+func (a *app) newSurvey(ctx context.Context, wild time.Duration) survey {
+	v := survey{a, ctx, wild, map[string]string{}}
 	dirs, err := a.host.SearchPath(ctx)
 	if err != nil {
-		return v // then nothing has a name that leads anywhere, and ctx has ended
+		return v // ctx has ended, and nothing is looked at
 	}
 	for _, dir := range slices.Backward(dirs) {
 		list, _ := os.ReadDir(dir) // a folder that is not there holds nothing
@@ -82,50 +86,53 @@ func (a *app) newSurvey(ctx context.Context) survey {
 	return v
 }
 
-// look says what is wrong with what an entry covers now.
-func (v survey) look(ctx context.Context, e shown.EntryEdit) shown.EntryWarning {
-	pattern, err := glob.Parse(e.Pattern, v.app.person.Home)
+// look says what is wrong with what an entry covers now. Nothing is known where
+// time ran out before anything was found.
+func (v survey) look(text string) (w shown.EntryWarning, known bool) {
+	pattern, err := glob.Parse(text, v.app.person.Home)
 	if err != nil {
-		return shown.EntryWarning{} // the store takes none of these
+		return w, true // the store takes none of these
 	}
 	at, literal := pattern.Literal()
-	if wild := strings.ContainsAny(e.Pattern, "*?[{"); !wild && pattern.Bare() {
-		at, literal = v.names[e.Pattern], true
+	if wild := strings.ContainsAny(text, "*?[{"); !wild && pattern.Bare() {
+		at, literal = v.names[text], true
+	}
+	if v.ctx.Err() != nil {
+		return w, false
 	}
 	if literal {
-		return v.one(ctx, at)
+		w.Kind = v.one(at)
+		return w, v.ctx.Err() == nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, wildTime)
+	ctx, cancel := context.WithTimeout(v.ctx, v.wild)
 	defer cancel()
-	p := v.app.preview(ctx, shown.EntryEdit{Pattern: e.Pattern})
-	w := shown.EntryWarning{Count: p.Count, More: p.More}
-	switch folder := openFolder(pattern, e.Pattern, v.app.person.Home); {
-	case p.Count > broad || p.More:
+	p := v.app.preview(ctx, shown.EntryEdit{Pattern: text})
+	late := ctx.Err() != nil
+	w.Count, w.More = p.Count, p.More
+	switch folder := openFolder(pattern, text, v.app.person.Home); {
+	case p.Count > broad || p.More && !late:
 		w.Kind = shown.WarnBroad
 	case p.Warning == shown.WarnCode:
 		w.Kind = shown.WarnCode
 	case folder != "":
 		w.Kind, w.Folder = shown.WarnWritable, display.Escape(folder)
-	case p.Count == 0:
+	case p.Count == 0 && !late:
 		w.Kind = shown.WarnNothing
 	}
-	return w
+	return w, !late || w.Kind != ""
 }
 
 // one looks at the only program of an entry.
-func (v survey) one(ctx context.Context, at string) shown.EntryWarning {
+func (v survey) one(at string) shown.Warning {
 	info, err := os.Stat(at)
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return shown.EntryWarning{Kind: shown.WarnNothing}
+		return shown.WarnNothing
 	}
-	found, err := v.app.host.Find(ctx, at)
-	if err != nil || found == nil {
-		return shown.EntryWarning{}
+	found, err := v.app.host.Find(v.ctx, at)
+	if err == nil && found != nil && (found.Kind == approval.KindShell || found.Kind == approval.KindInterpreter) {
+		return shown.WarnCode
 	}
-	if found.Kind == approval.KindShell || found.Kind == approval.KindInterpreter {
-		return shown.EntryWarning{Kind: shown.WarnCode}
-	}
-	return shown.EntryWarning{}
+	return ""
 }
 
 // openFolder returns the folder before the first wildcard if more than root

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,7 +65,10 @@ func TestWarnings(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	found := a.settings.Warnings("main")
+	look := func(agent string) shown.Warnings { // for as long as it takes
+		return a.warnings(a.newSurvey(t.Context(), patience), a.settings.Policy(agent).Allowlist)
+	}
+	found := look("main")
 	got := map[string]shown.EntryWarning{}
 	for _, w := range found.List {
 		got[w.ID] = w
@@ -86,7 +90,21 @@ func TestWarnings(t *testing.T) {
 	if ids := a.settings.Policy(shown.Every).Allowlist; len(ids) != 1 || got[ids[0].ID].From != shown.FromEvery {
 		t.Errorf("%+v", got)
 	}
-	if none := a.settings.Warnings("nobody"); none.List == nil || len(none.List) != 1 {
+	if none := look("nobody"); none.List == nil || len(none.List) != 1 {
 		t.Errorf("%+v", none)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := a.warnings(a.newSurvey(ctx, patience), a.settings.Policy("main").Allowlist)
+	for _, w := range late.List {
+		if w.Kind != shown.WarnUnused {
+			t.Errorf("without time: %+v", w)
+		}
+	}
+	if !late.Partial {
+		t.Error("it does not say that it had no time")
+	}
+	if n := len(a.settings.Warnings(shown.Every).List); n > 1 {
+		t.Errorf("%d warnings", n)
 	}
 }
