@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -313,6 +314,69 @@ func TestPage(t *testing.T) {
 		if len(list) != 1 || len(list[0].Args) != 0 || list[0].Cwd == "" || time.Until(time.UnixMilli(list[0].ExpiresAt)) > time.Hour {
 			t.Errorf("written: %+v", list)
 		}
+	})
+	t.Run("deny for a while", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.question()
+		startScript(t, "deny for a while", at).wait(t)
+		a.answer(answers)
+		if again := a.answer(a.agent(t.Context(), "main", touch(a.person.Home)...)); again.Refused == nil || again.Refused.Reason != approval.ReasonUserDenied {
+			t.Errorf("asked again: %+v", again)
+		}
+		ran(false)(t, a, "")
+	})
+	t.Run("one of them", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		first := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.question()
+		second := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.eventually("both share it", func() bool { return a.host.Waiting()[0].Count == 2 })
+		startScript(t, "one of them", at).wait(t)
+		x, y := a.answer(first), a.answer(second)
+		if x.Success == y.Success {
+			t.Errorf("%+v and %+v", x, y)
+		}
+	})
+	t.Run("together", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		var answers []<-chan ipc.ExecAnswer
+		for i, command := range [][]string{{"uname", "-s"}, {"nproc"}, {"uname", "-m"}} {
+			answers = append(answers, a.agent(t.Context(), "main", command...))
+			a.eventually("it waits", func() bool { return len(a.host.Waiting()) == i+1 })
+		}
+		startScript(t, "together", at).wait(t)
+		var ran []bool
+		for _, one := range answers {
+			ran = append(ran, a.answer(one).Success)
+		}
+		if want := []bool{true, false, false}; !slices.Equal(ran, want) {
+			t.Errorf("ran: %v", ran)
+		}
+	})
+	t.Run("again", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		ctx, hangUp := context.WithCancel(t.Context())
+		a.agent(ctx, "main", touch(a.person.Home)...)
+		a.question()
+		script := startScript(t, "again", at)
+		script.seen(a)
+		hangUp()
+		script.wait(t)
+		ran(false)(t, a, "")
+		if got := a.answer(a.agent(t.Context(), "main", touch(a.person.Home)...)); !got.Success {
+			t.Errorf("it asked again: %+v", got)
+		}
+		again := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		if q := a.question(); q.Ended != nil {
+			t.Error("the yes was had twice")
+		}
+		a.host.Close()
+		<-again
 	})
 	t.Run("hang up", func(t *testing.T) {
 		a := newTestApp(t, askMe)

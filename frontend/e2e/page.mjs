@@ -127,6 +127,46 @@ const steps = {
     await page.getByRole('menuitem', { name: 'Next 5 runs' }).click()
     await gone()
   },
+  async 'deny for a while'() {
+    await panel().waitFor()
+    await guard()
+    await button('Deny for…').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: '10 minutes' }).waitFor()
+    assert.equal(await page.getByRole('menuitem', { name: 'Always: any touch' }).isVisible(), true)
+    await guard()
+    await page.getByRole('menuitem', { name: '10 minutes' }).click()
+    await gone()
+  },
+  async 'one of them'() {
+    await page.getByText('×2: one answer for 2 identical requests.').waitFor()
+    await guard()
+    await button('Allow one, deny the rest').click()
+    await gone()
+  },
+  async together() {
+    await button('Answer three together…').waitFor()
+    await guard()
+    await button('Answer three together…').click()
+    await page.getByText('main asks three small questions').waitFor()
+    assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0, 'something is checked by itself')
+    assert.equal(await button(/^Allow 0 once/).isDisabled(), true)
+    await page.getByRole('checkbox', { name: 'uname -s' }).focus()
+    await page.keyboard.press('Space')
+    await button('Allow 1 once, deny 2').click()
+    assert.equal(await panel().isVisible(), true, 'a click counted at once')
+    await guard()
+    await button('Allow 1 once, deny 2').click()
+    await gone()
+  },
+  async again() {
+    await panel().waitFor()
+    console.log('seen')
+    await page.getByText('main stopped waiting').waitFor()
+    await guard()
+    await button('Allow if it asks again').click()
+    await gone()
+  },
   async 'take back'() {
     await page.setViewportSize({ width: 920, height: 640 })
     await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
@@ -172,7 +212,7 @@ const steps = {
     await panel().waitFor()
     console.log('seen')
     await page.getByText('main stopped waiting').waitFor()
-    assert.equal(await button(/^Allow/).count(), 0)
+    assert.equal(await button(/^(Allow once|Always allow|Allow for)/).count(), 0)
     await guard()
     await button(/^Close/).click()
     await gone()
