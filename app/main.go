@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/countersign-app/countersign/app/screen"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -118,7 +119,17 @@ func (a *app) start() error {
 	a.work.Go(func() { a.keepMenu(ctx) })
 	a.work.Go(func() { a.followEdits(ctx) })
 	a.work.Go(func() { a.obeySignals(ctx) })
+	a.work.Go(func() {
+		if err := screen.Watch(ctx, a.screenAway); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "Countersign:", err)
+		}
+	})
 	return nil
+}
+
+// screenAway holds answers back while the screen is locked.
+func (a *app) screenAway(away bool) {
+	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
 }
 
 // startedTwice has the app that runs already show its settings: somebody who

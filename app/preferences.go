@@ -55,7 +55,7 @@ func (p *preferences) read() error {
 	if err != nil {
 		return err
 	}
-	others, theme := map[string]json.RawMessage{}, p.now.Theme
+	others, theme, atLock := map[string]json.RawMessage{}, p.now.Theme, false
 	if err := json.Unmarshal(text, &others); err != nil {
 		return err
 	}
@@ -64,7 +64,12 @@ func (p *preferences) read() error {
 			return fmt.Errorf("theme cannot be %s", word)
 		}
 	}
-	p.now.Theme, p.others = theme, others
+	if word, ok := others[atLockKey]; ok {
+		if err := json.Unmarshal(word, &atLock); err != nil {
+			return fmt.Errorf("%s cannot be %s", atLockKey, word)
+		}
+	}
+	p.now.Theme, p.now.EndSessionsAtLock, p.others = theme, atLock, others
 	return nil
 }
 
@@ -83,8 +88,8 @@ func (p *preferences) set(next shown.Preferences) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if next.Theme != p.now.Theme {
-		if err := p.save(next.Theme); err != nil {
+	if next.Theme != p.now.Theme || next.EndSessionsAtLock != p.now.EndSessionsAtLock {
+		if err := p.save(next); err != nil {
 			return fmt.Errorf("cannot save the preferences: %w", err)
 		}
 	}
@@ -92,15 +97,20 @@ func (p *preferences) set(next shown.Preferences) error {
 	return nil
 }
 
-func (p *preferences) save(theme shown.Theme) error {
+// atLockKey is where the file holds EndSessionsAtLock.
+const atLockKey = "endSessionsAtLock"
+
+func (p *preferences) save(next shown.Preferences) error {
 	if p.broken != nil {
 		return fmt.Errorf("%s holds something else: %w", p.path, p.broken)
 	}
-	word, err := json.Marshal(theme)
-	if err != nil {
-		return err
+	for key, value := range map[string]any{"theme": next.Theme, atLockKey: next.EndSessionsAtLock} {
+		word, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		p.others[key] = word
 	}
-	p.others["theme"] = word
 	text, err := json.MarshalIndent(p.others, "", "  ")
 	if err != nil {
 		return err

@@ -114,4 +114,7 @@ type Preferences struct {
 	// AnswerFromTerminal lets the command line allow and loosen while the app
 	// runs.
 	AnswerFromTerminal bool `json:"answerFromTerminal"`
+	// EndSessionsAtLock ends leases of the length of a session when the screen
+	// is locked.
+	EndSessionsAtLock bool `json:"endSessionsAtLock"`
 }

@@ -85,6 +85,18 @@ func (h *Host) Suggest(ctx context.Context, agentID string) ([]gate.Suggestion, 
 	return h.gate.Suggest(ctx, agentID)
 }
 
+// ScreenAway tells that nobody who may answer is in front of the screen, or that
+// they are back. Nothing is answered meanwhile; with endSessions leases of the
+// length of a session end.
+func (h *Host) ScreenAway(away, endSessions bool) error {
+	h.pending.Lock(away)
+	if !away || !endSessions {
+		return nil
+	}
+	_, err := h.EndLeases(func(_ string, e approval.Entry) bool { return e.SessionKey != "" })
+	return err
+}
+
 // AcceptEdit takes an edit of the policy file that waits, if it is still the
 // one with this hash.
 func (h *Host) AcceptEdit(hash string) error { return h.store.Accept(hash) }

@@ -44,6 +44,7 @@ type Book struct {
 	cursor    uint64      // grows with every change
 	changed   chan struct{}
 	closed    bool
+	locked    bool // nobody who may answer is there
 	paused    bool // all clocks are stopped, as far as that can be
 }
 
@@ -226,6 +227,9 @@ func (b *Book) answerable(id string, shown Shown, a approval.Answer) (*question,
 	q := b.find(id)
 	if q == nil {
 		return nil, ErrUnknown
+	}
+	if b.locked {
+		return nil, ErrLocked
 	}
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {
 		return nil, ErrNotOffered

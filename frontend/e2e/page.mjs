@@ -11,6 +11,7 @@ page.on('pageerror', (e) => errors.push(e.stack))
 page.on('console', (m) => m.type() === 'error' && errors.push(m.text()))
 
 const button = (name) => page.getByRole('button', { name })
+const deny = () => page.getByRole('button', { name: 'Deny', exact: true })
 const panel = () => page.getByRole('alertdialog')
 /** Longer than the time in which nothing counts. */
 const guard = () => page.waitForTimeout(700)
@@ -28,7 +29,7 @@ const steps = {
   async deny() {
     await guard()
     await page.getByRole('textbox', { name: 'Tell the agent why' }).fill('not now')
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async escape() {
@@ -50,7 +51,7 @@ const steps = {
     await page.getByRole('textbox', { name: 'Tell the agent why' }).focus()
     for (const key of ['Control+o', 'Enter', 'Control+a']) await page.keyboard.press(key)
     assert.equal(await panel().isVisible(), true, 'a key answered from a text field')
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async always() {
@@ -188,7 +189,7 @@ const steps = {
     await guard()
     await page.keyboard.press('Control+o') // no key for what hides something
     assert.equal(await panel().isVisible(), true)
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async complete() {
@@ -198,9 +199,9 @@ const steps = {
     const end = page.locator('.command-line').last()
     await end.evaluate((e) => e.scrollIntoView({ block: 'end' }))
     assert.ok((await end.textContent()).includes('the end'))
-    assert.equal(await button(/^Deny/).isVisible(), true)
+    assert.equal(await deny().isVisible(), true)
     await guard()
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async elsewhere() {
@@ -230,7 +231,7 @@ const steps = {
     assert.match(await panel().textContent(), /Risk\s*Medium: rm deletes or overwrites files here\./)
     assert.equal(await button(/^Allow once/).getAttribute('aria-keyshortcuts'), 'Control+O')
     await guard()
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async paging() {
@@ -245,7 +246,7 @@ const steps = {
     await button(/^Allow once/).click()
     await page.getByText('May one run').waitFor()
     await guard()
-    await button(/^Deny/).click()
+    await deny().click()
     await gone()
   },
   async 'outside edit'() {
@@ -256,7 +257,7 @@ const steps = {
     console.log('seen') // a question comes
     await page.getByText('May main run').waitFor()
     await guard()
-    await button(/^Deny/).click()
+    await deny().click()
     await page.getByText('Something changed the policy file').waitFor()
     await guard()
     await page.keyboard.press('Escape')

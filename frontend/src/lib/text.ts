@@ -526,6 +526,8 @@ export const settings = {
     themes: { system: 'System', light: 'Light', dark: 'Dark' } as Record<string, string>,
     terminal: 'Answer from the terminal',
     terminalWhat: 'The command line may then allow and loosen without asking you here, until Countersign quits. Any program of yours that can read operator.key could do the same.',
+    atLock: 'End what is allowed for a session when the screen is locked',
+    atLockWhat: 'While it is locked, questions wait and nothing is answered, whatever is chosen here.',
     history: 'History',
     historySize: (s: HistorySize) => `${count(s.rows, 'row')}, ${bytes(s.bytes)}` + (s.oldest ? `, since ${calendar.format(s.oldest)}` : ''),
     historyMost: (s: HistorySize) => `The oldest rows go beyond ${count(s.maxRows, 'row')}, ${Math.round(s.maxBytes / 2 ** 30)} GB or ${count(s.maxDays, 'day')}. Output is never kept, only its size and hash.`,

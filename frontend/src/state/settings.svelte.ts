@@ -369,6 +369,10 @@ export class SettingsState {
     return this.#prefer({ answerFromTerminal: on })
   }
 
+  setEndSessionsAtLock(on: boolean) {
+    return this.#prefer({ endSessionsAtLock: on })
+  }
+
   #prefer(change: Partial<Preferences>) {
     return this.#queue(async () => {
       if (this.preferences) this.#take(await this.#backend.setPreferences({ ...this.preferences, ...change }))
