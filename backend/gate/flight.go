@@ -47,7 +47,7 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 	}
 	f := &flight{Gate: g, req: req, epoch: came}
 	f.row = history.Row{
-		ID: req.ID, State: history.Waiting, AgentID: req.AgentID, SessionKey: req.SessionKey,
+		ID: req.ID, State: history.Waiting, AgentID: req.AgentID,
 		PeerPID: req.Peer.PID, PeerExe: req.Peer.Exe, Who: req.Who, Arrived: req.Arrived,
 	}
 	m, err := g.Machine(ctx)
@@ -55,9 +55,10 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 		return f, deny(approval.ReasonCompanion, "the host is not ready: "+err.Error())
 	}
 	f.machine = m
-	if err := f.endSession(ctx); err != nil {
+	if err := f.inSession(ctx); err != nil {
 		return f, deny(approval.ReasonCompanion, err.Error())
 	}
+	f.row.SessionKey = req.SessionKey // not before: by its rows it is told whether a session is over
 	f.judge(false)
 	f.describe()
 	if err := g.History.Put(f.row); err != nil {

@@ -241,3 +241,25 @@ func TestEndedLeasesGo(t *testing.T) {
 		t.Errorf("left %v, want %v", left, want)
 	}
 }
+
+// A session that is over does not come back for who asks twice, and hangs up
+// the first time.
+func TestSessionOverForWhoHangsUp(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	b.person(chosen(approval.WidthExact, false, approval.KeepSession), nil)
+	req := b.request("tool")
+	req.SessionKey, req.Deadline = "s", time.Time{}
+	if got := outcome(b.Run(context.Background(), req)); got != `code 0 "ran\n"` {
+		t.Fatal(got)
+	}
+	b.canAsk.Store(false)
+	b.ForgetSessions() // the host started anew
+	b.later(13 * time.Hour)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	b.Run(gone, req)
+	if got := outcome(b.Run(context.Background(), req)); got != "denied ask-fallback" {
+		t.Error(got)
+	}
+}

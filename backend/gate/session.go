@@ -28,26 +28,41 @@ type sessions struct {
 
 type session struct{ agentID, key string }
 
-// now notes a request of a session and returns when the one before was.
-func (s *sessions) now(which session, at time.Time) (before time.Time, known bool) {
+// before returns when the latest request of a session was, if that is known.
+func (s *sessions) before(which session) (at time.Time, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, known = s.last[which]
+	at, known = s.last[which]
+	return at, known
+}
+
+// now notes a request of a session.
+func (s *sessions) now(which session, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.last == nil || len(s.last) >= maxSessions {
 		s.last = map[session]time.Time{}
 	}
 	s.last[which] = at
-	return before, known
 }
 
-// endSession takes back what was allowed for the session of this request, if
-// that was over before it: nothing of it may come back with the same name.
-func (f *flight) endSession(ctx context.Context) error {
+// inSession notes the request for its session, and takes back first what was
+// allowed for that one if it was over: nothing of it may come back with the same
+// name, neither for who tries until that fails nor for who asks twice at once.
+func (f *flight) inSession(ctx context.Context) error {
 	if f.req.SessionKey == "" {
 		return nil
 	}
 	which := session{f.req.AgentID, f.req.SessionKey}
-	last, known := f.sessions.now(which, f.Now())
+	if err := f.endSession(ctx, which); err != nil {
+		return err
+	}
+	f.sessions.now(which, f.Now())
+	return nil
+}
+
+func (f *flight) endSession(ctx context.Context, which session) error {
+	last, known := f.sessions.before(which)
 	leases := slices.DeleteFunc(slices.Clone(f.Store.Current().Policy(f.req.AgentID).Allowlist), func(e approval.Entry) bool {
 		return e.SessionKey != f.req.SessionKey
 	})
