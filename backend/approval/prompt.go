@@ -77,6 +77,9 @@ type Answer struct {
 	Note string
 	// Choice says what allow-always writes, and for how long.
 	Choice Choice
+	// Shared tells that another request got the same answer before, and writes
+	// that: it is had once, however many share a question.
+	Shared bool
 }
 
 // Result is what is reported about a request when it is over.

@@ -215,6 +215,9 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		if !offered {
 			return deny(approval.ReasonApprovalCancelled, "this answer was not offered, so nothing ran")
 		}
+		if answer.Shared {
+			return f.grants()
+		}
 		if d := f.remember(always, answer.Choice.Keep); d != nil {
 			return d
 		}

@@ -263,3 +263,34 @@ func TestSessionOverForWhoHangsUp(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// One answer to requests that share a question is remembered once.
+func TestMergedLease(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	done := make(chan approval.Result, 4)
+	for range 4 {
+		cursor, _ := b.pending.Watch(context.Background(), 0)
+		go func() { done <- b.Run(context.Background(), b.request("tool")) }()
+		b.pending.Watch(context.Background(), cursor)
+	}
+	list := b.pending.List()
+	if len(list) != 1 || list[0].Count != 4 {
+		t.Fatalf("%d questions", len(list))
+	}
+	if err := b.pending.Answer(list[0].ID, pending.Shown{Digest: list[0].Digest(), Count: 4}, chosen(approval.WidthExact, false, approval.KeepNext5)); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if got := outcome(<-done); got != `code 0 "ran\n"` {
+			t.Error(got)
+		}
+	}
+	uses := 0
+	for _, e := range b.store.Snapshot().Policy("main").Allowlist {
+		uses += *e.UsesLeft
+	}
+	if uses != 5 {
+		t.Errorf("next five became %d", uses)
+	}
+}

@@ -254,7 +254,8 @@ func (b *Book) give(q *question, a approval.Answer) error {
 	if len(waiters) == 0 {
 		return ErrGone
 	}
-	for _, w := range waiters {
+	for i, w := range waiters {
+		a.Shared = i > 0 && a.Decision == approval.AllowAlways
 		w.answer <- a
 	}
 	return nil
