@@ -81,7 +81,7 @@ func (d *Document) listed(agentID string) (string, error) {
 
 // carried is what of an entry means the same elsewhere.
 func carried(e approval.Entry) approval.Entry {
-	e.ID, e.Source, e.AddedAt, e.AddedBy = "", "", 0, ""
+	e.ID, e.Source, e.AddedAt, e.AddedBy, e.AddedFor = "", "", 0, "", ""
 	e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath = 0, "", ""
 	e.Identity, e.Interpreters, e.Links = nil, nil, nil
 	return e

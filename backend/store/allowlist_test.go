@@ -14,7 +14,7 @@ func TestAllowlistThere(t *testing.T) {
 	list := []Entry{
 		{Entry: approval.Entry{
 			ID: "1", Pattern: "~/bin/x", Args: []string{"a", "*"}, ArgsExact: true, ArgPattern: "^a", Cwd: "/p", ExpiresAt: 9, UsesLeft: &five, SessionKey: "s",
-			RequireIdentity: "sha256", Disabled: true, Note: "n", Source: "allow-always", AddedAt: 1, AddedBy: "panel",
+			RequireIdentity: "sha256", Disabled: true, Note: "n", Source: "allow-always", AddedAt: 1, AddedBy: "panel", AddedFor: "run",
 			LastUsedAt: 2, LastUsedCommand: "secret", LastResolvedPath: "/x",
 			Identity: []approval.Identity{{Path: "/x"}}, Interpreters: []approval.Identity{{Path: "/y"}}, Links: []approval.Link{{Path: "/a", Target: "/b"}},
 		}},
@@ -24,7 +24,7 @@ func TestAllowlistThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, left := range []string{"secret", "/x", "/y", "allow-always", "panel", "token"} {
+	for _, left := range []string{"secret", "/x", "/y", "allow-always", "panel", "run", "token"} {
 		if strings.Contains(string(text), `"`+left) {
 			t.Errorf("%q is in %s", left, text)
 		}
