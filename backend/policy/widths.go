@@ -34,13 +34,13 @@ func offers(plan *approval.Plan, j approval.Judgement) []approval.Offer {
 	return list
 }
 
-// exactly offers these arguments in this folder. What holds a secret is not
-// written into a file.
+// exactly offers these arguments in this folder, which holds for those below it
+// too and so is not all there is. What holds a secret is not written into a file.
 func exactly(_ *approval.Plan, asked []*approval.Segment) (approval.Offer, bool) {
 	o := approval.Offer{Width: approval.WidthExact}
 	for _, s := range asked {
 		args := s.Argv[1:]
-		if s.Dir == "" || !literalPattern(s.Dir) || slices.Contains(args, "*") || display.Redact(command.Quote(s.Argv)) != command.Quote(s.Argv) {
+		if s.Dir == "" || s.Dir == "/" || !literalPattern(s.Dir) || slices.Contains(args, "*") || display.Redact(command.Quote(s.Argv)) != command.Quote(s.Argv) {
 			return o, false
 		}
 		e := entryFor(s.Program, s.Kind)

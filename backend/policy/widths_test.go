@@ -63,6 +63,10 @@ func TestOffers(t *testing.T) {
 			"exact: /usr/bin/tool A = in /opt",
 			"program: /usr/bin/tool (unknown)",
 		}},
+		{"$ cd / && tool x", []string{ // below it is everywhere
+			"words: /usr/bin/tool x (unknown)",
+			"program: /usr/bin/tool (unknown)",
+		}},
 		{"$ tool x > y", nil},
 		{"sh x", nil},
 		{"env tool", nil},
