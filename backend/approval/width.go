@@ -59,6 +59,12 @@ func (k Keep) On(e Entry, sessionKey string, now time.Time) Entry {
 	return e
 }
 
+// Narrow reports whether less was chosen than a program for good, beside what
+// allow-always writes for callers that know no widths.
+func (c Choice) Narrow() bool {
+	return c.Keep.Lease() || c.Here || c.Width != WidthUnset && c.Width != WidthProgram
+}
+
 // Leased reports whether an entry has an end.
 func (e Entry) Leased() bool { return e.ExpiresAt != 0 || e.UsesLeft != nil || e.SessionKey != "" }
 

@@ -168,8 +168,9 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 		return approval.DecisionDeny, denial.Reason != approval.ReasonApprovalCancelled
 	}
 	f.close(history.Done, approval.Result{})
-	// What ends is ours to count: the caller would remember it for good.
-	if f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Keep.Lease() {
+	// What ends or is narrow is ours to keep: the caller would remember its
+	// program for good.
+	if f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow() {
 		return approval.AllowAlways, true
 	}
 	return approval.AllowOnce, true

@@ -196,20 +196,27 @@ func TestOnlyOfferedWidths(t *testing.T) {
 	}
 }
 
-// A caller that runs the command itself learns of a lease as of allow once: it
-// would remember anything else for good.
+// A caller that runs the command itself learns of a lease, and of what is
+// narrower than the program, as of allow once: it would remember the program for
+// good.
 func TestLeaseForTheirs(t *testing.T) {
-	for keep, want := range map[approval.Keep]approval.Decision{approval.Keep1h: approval.AllowOnce, approval.KeepGood: approval.AllowAlways} {
+	for choice, want := range map[approval.Choice]approval.Decision{
+		{Width: approval.WidthProgram, Keep: approval.Keep1h}:               approval.AllowOnce,
+		{Width: approval.WidthProgram, Keep: approval.KeepGood}:             approval.AllowAlways,
+		{Width: approval.WidthProgram, Here: true, Keep: approval.KeepGood}: approval.AllowOnce,
+		{Width: approval.WidthExact, Keep: approval.KeepGood}:               approval.AllowOnce,
+		{Keep: approval.KeepGood}:                                           approval.AllowAlways,
+	} {
 		b := newBench(t)
 		b.script("tool", "echo ran")
-		b.person(chosen(approval.WidthExact, false, keep), nil)
+		b.person(approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice}, nil)
 		req := approval.Request{Text: "tool x", Cwd: b.dir, Who: approval.Theirs, AgentID: "main", Deadline: time.Now().Add(time.Minute)}
 		if got, _ := b.Decide(context.Background(), req, nil); got != want {
-			t.Errorf("kept %s: %s, want %s", keep, got, want)
+			t.Errorf("%+v: %s, want %s", choice, got, want)
 		}
 		b.canAsk.Store(false)
 		if got, _ := b.Decide(context.Background(), req, nil); got != approval.AllowOnce {
-			t.Errorf("kept %s: then %s", keep, got)
+			t.Errorf("%+v: then %s", choice, got)
 		}
 	}
 	b := newBench(t)
