@@ -16,15 +16,26 @@ import (
 type Role uint32
 
 const (
+	AnyRole    Role = 0
 	Alert      Role = 2
 	CheckBox   Role = 7
+	MenuButton Role = 11 // a combo box to AT-SPI
+	MenuItem   Role = 35
 	Button     Role = 43
-	AnyRole    Role = 0
-	registry        = "org.a11y.atspi.Registry"
-	desktop         = "/org/a11y/atspi/accessible/root"
-	accessed        = "org.a11y.atspi.Accessible"
-	maxDepth        = 60
-	maxObjects      = 20_000
+	Radio      Role = 44
+	Cell       Role = 56
+	Field      Role = 79
+	Heading    Role = 83
+	Link       Role = 88
+
+	registry   = "org.a11y.atspi.Registry"
+	desktop    = "/org/a11y/atspi/accessible/root"
+	accessed   = "org.a11y.atspi.Accessible"
+	maxDepth   = 60
+	maxObjects = 20_000
+
+	checked   = 4 // AtspiStateType
+	keyString = 4 // AtspiKeySynthType
 )
 
 // Tree is the accessible tree of a desktop.
@@ -182,4 +193,16 @@ func (o Object) Press() error {
 func (o Object) Focus() error {
 	var done bool
 	return o.object().Call("org.a11y.atspi.Component.GrabFocus", 0).Store(&done)
+}
+
+// Checked reports whether it is a box or a choice that is on.
+func (o Object) Checked() bool {
+	var states []uint32
+	return o.object().Call(accessed+".GetState", 0).Store(&states) == nil && len(states) > 0 && states[0]&(1<<checked) != 0
+}
+
+// Type types a text on the keyboard, for whatever has the focus.
+func (t *Tree) Type(text string) error {
+	keyboard := t.bus.Object(registry, "/org/a11y/atspi/registry/deviceeventcontroller")
+	return keyboard.Call("org.a11y.atspi.DeviceEventController.GenerateKeyboardEvent", 0, int32(0), text, uint32(keyString)).Err
 }
