@@ -1,16 +1,16 @@
 // Shows every fixture. `node e2e/gallery.mjs FOLDER` takes pictures into the
 // folder, in light and dark, at 1x and 2x. `node e2e/gallery.mjs --check`
-// looks for what axe finds, for text that leaves the window, and for commands
-// that do not read in their order, and takes none.
+// goes through the twelve checks of checks.mjs instead, and takes none.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { browser } from './browser.mjs'
+import { answers, axe, axis, focus, grid, order, sizes, still, whole } from './checks.mjs'
 import { serve } from './serve.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const engine = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const fixtures = readdirSync(join(root, 'src/fixtures')).map((f) => f.replace('.json', '')).sort()
 
 /** A command of words and spaces, as a host would give it that knows nothing of scripts. */
@@ -66,9 +66,11 @@ const say = (text) => { problems++; console.error(text) }
 
 for (const scale of check ? [1] : [1, 2]) {
   const { context, close } = await browser({ deviceScaleFactor: scale, reducedMotion: 'reduce' })
-  for (const theme of ['light', 'dark']) {
-    for (const view of views) await look(context, view, theme, scale)
+  const left = ['light', 'dark'].flatMap((theme) => views.map((view) => [view, theme]))
+  const some = async () => {
+    for (let next = left.shift(); next; next = left.shift()) await look(context, ...next, scale)
   }
+  await Promise.all([some(), some()]) // a page mostly waits
   await close()
 }
 site.close()
@@ -99,7 +101,7 @@ async function look(context, view, theme, scale) {
   if (view.then) await page.getByRole('button', { name: view.then }).click()
   if (check && view.small) await sight(page, where)
   if (panel) await grow(page)
-  if (check) await inspect(page, where)
+  if (check) await inspect(page, view, theme, panel)
   else await page.screenshot({ path: join(folder, `${view.name}-${theme}@${scale}x.png`) })
   await page.close()
 }
@@ -113,13 +115,26 @@ async function grow(page) {
   await page.setViewportSize({ width: 560, height: Math.min(480 + more, 720) })
 }
 
-async function inspect(page, where) {
-  await page.evaluate(axe)
-  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-  for (const v of found.violations) say(`${where}: ${v.id}: ${v.help}\n    ${v.nodes.map((n) => n.html.slice(0, 160)).slice(0, 3).join('\n    ')}`)
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-  if (over > 0) say(`${where}: the page is ${over} px too wide`)
-  for (const flip of await page.evaluate(flips)) say(`${where}: does not read in the order of the command: ${flip}`)
+/** Goes through the checks; the sizes come last, for they change the window. */
+async function inspect(page, view, theme, panel) {
+  const where = `${view.name} ${theme}`
+  const tell = async (name, check, given) => {
+    for (const text of await page.evaluate(check, given)) say(`${where}: ${name}: ${text}`)
+  }
+  await page.evaluate(engine)
+  await page.keyboard.press('Shift') // what has the focus is shown to those who use keys
+  for (const check of [axe, answers]) await tell(check.name, check)
+  if (theme === 'dark') return tell('focus', focus) // nothing stands elsewhere in the dark
+  for (const check of [order, whole, grid, axis, sizes]) await tell(check.name, check)
+  await tell('still', still, !!(view.press?.length || view.tab))
+  const size = page.viewportSize()
+  for (const [name, width, height] of [['smallest', 480, 360], ['200 %', size.width / 2, Math.floor(size.height / 2)], ['wide', 1600, 1000]]) {
+    await page.setViewportSize({ width, height })
+    await tell(name, whole)
+    if (name === 'wide') for (const check of [grid, axis]) await tell(name, check)
+  }
+  await page.setViewportSize(size)
+  await tell('focus', focus)
 }
 
 /** A command begins where it is seen without scrolling, in the smallest window. */
@@ -130,30 +145,4 @@ async function sight(page, where) {
     return Math.max(line.top + 20 - pane.bottom, line.left - pane.right)
   })
   if (hidden > 0) say(`${where}: the command begins ${hidden} px out of sight`)
-}
-
-/** The places in commands where what comes next in the text does not come next on the line. */
-function flips() {
-  const found = []
-  for (const line of document.querySelectorAll('.command-line')) {
-    const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT)
-    let last, said
-    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-      // Letters that run the other way do so within their own few, and count as one.
-      const own = node.parentElement.closest('bdi, .esc')
-      const steps = own ? [[0, node.data.length]] : Array.from(node.data, (_, i) => [i, i + 1])
-      for (const [from, to] of steps) {
-        const range = document.createRange()
-        range.setStart(node, from)
-        range.setEnd(node, to)
-        const [rect] = range.getClientRects()
-        if (!rect?.width) continue
-        const text = node.data.slice(from, to)
-        const next = !last || rect.top >= last.bottom - 4 || (rect.bottom > last.top + 4 && rect.left >= last.right - 1)
-        if (!next && !(last.right >= rect.left && last.left === rect.left)) found.push(`“${text}” after “${said}” in “${line.textContent.slice(0, 60)}”`)
-        ;[last, said] = [rect, text]
-      }
-    }
-  }
-  return found
 }

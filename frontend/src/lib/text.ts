@@ -660,7 +660,7 @@ export const activity = {
   because: (said: string) => said + (/[.!?]$/.test(said) ? '' : '.'),
   answers: { 'allow-once': 'Allow once', 'allow-always': 'Always allow', deny: 'Deny' } as Record<string, string>,
   answered: (answer: string, by: string, date: string) =>
-    [activity.answers[answer] ?? answer, by === 'nobody' ? 'by nobody' : by && `by ${answerers.get(by) ?? by}`, date && `on ${date}`].filter(Boolean).join(' '),
+    [activity.answers[answer] ?? answer, by === 'nobody' ? 'by nobody' : by && `by ${answerers.get(by) ?? by}`, date && `on ${date}`].filter(Boolean).join(', '),
   policy: (security: string, ask: string) => [settings.values[security], ask && `ask: ${settings.values[ask]?.toLowerCase()}`].filter(Boolean).join(', '),
   noEnv: 'Nothing',
   ending,
@@ -737,8 +737,8 @@ export const trial = {
 
 /** Who answered, where the history has a word for it. What is not here is said as it is. */
 const answerers = new Map([
-  ['panel', 'you, on the panel'],
-  ['terminal', 'you, in the terminal'],
+  ['panel', 'you on the panel'],
+  ['terminal', 'you in the terminal'],
   ['command line', 'the command line'],
   ['policy', 'a change of the policy'],
   ['askFallback', 'the ask fallback'],
