@@ -253,11 +253,23 @@ func (s *Settings) Undo() Saved {
 	return s.saved(u.agentID)
 }
 
-// Preview says what an entry would mean on this machine.
-func (s *Settings) Preview(e shown.EntryEdit) shown.Preview {
+// Preview says what an entry of an agent would mean on this machine, and would
+// have meant for what the agent asked for lately.
+func (s *Settings) Preview(agentID string, e shown.EntryEdit) shown.Preview {
 	ctx, cancel := context.WithTimeout(context.Background(), previewTime)
 	defer cancel()
-	return s.app.preview(ctx, e)
+	p := s.app.preview(ctx, e)
+	if p.Problem != "" || agentID == store.Every {
+		return p
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), replayTime)
+	defer cancel()
+	entry := approval.Entry{Pattern: e.Pattern, Args: e.Args, ArgsExact: e.ArgsExact, Cwd: e.Cwd}
+	if told, err := s.app.host.Replay(ctx, agentID, [][]approval.Entry{{entry}}); err == nil {
+		r := told[0]
+		p.Replay = &shown.Replayed{Looked: r.Looked, Allowed: r.Allowed, Denied: r.Denied, Riskiest: shown.Excerpt(r.Riskiest), Complete: r.Complete}
+	}
+	return p
 }
 
 // Start returns what the first-run page shows.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -594,6 +596,40 @@ func TestPreferences(t *testing.T) {
 	}
 }
 
+// What is written in a form is told with what it would have meant.
+func TestPreviewReplays(t *testing.T) {
+	a := newTestApp(t, askMe)
+	for _, args := range [][]string{{"-s"}, {"-m"}} {
+		answers := a.agent(t.Context(), "main", append([]string{"uname"}, args...)...)
+		a.question()
+		p := a.host.Waiting()[0]
+		if err := a.host.Answer(p.ID, pending.Shown{}, approval.Answer{Decision: approval.DecisionDeny, By: "panel"}); err != nil {
+			t.Fatal(err)
+		}
+		a.answer(answers)
+	}
+	for _, test := range []struct {
+		agent, pattern string
+		args           []string
+		want           string
+	}{
+		{"main", "uname", nil, "2 of 2, 2 denied"},
+		{"main", "uname", []string{"-s"}, "1 of 2, 1 denied"},
+		{"main", "nproc", nil, "0 of 2, 0 denied"},
+		{"other", "uname", nil, "0 of 0, 0 denied"},
+		{"*", "uname", nil, "nothing"},
+		{"main", "a/b", nil, "nothing"},
+	} {
+		got := "nothing"
+		if r := a.settings.Preview(test.agent, shown.EntryEdit{Pattern: test.pattern, Args: test.args}).Replay; r != nil {
+			got = fmt.Sprintf("%d of %d, %d denied", r.Allowed, r.Looked, r.Denied)
+		}
+		if got != test.want {
+			t.Errorf("%s %s %v: %s, want %s", test.agent, test.pattern, test.args, got, test.want)
+		}
+	}
+}
+
 func TestPreview(t *testing.T) {
 	a := newTestApp(t, askMe)
 	bin := filepath.Join(a.person.Home, "bin")
@@ -613,7 +649,7 @@ func TestPreview(t *testing.T) {
 	if err := os.Symlink(bin, filepath.Join(a.person.Home, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.settings.Preview(shown.EntryEdit{Pattern: "**/tool0"}); !got.More {
+	if got := a.settings.Preview("*", shown.EntryEdit{Pattern: "**/tool0"}); !got.More {
 		t.Errorf("below any folder: %+v", got)
 	}
 	tests := []struct {
@@ -634,7 +670,7 @@ func TestPreview(t *testing.T) {
 		{"", 0, "", true},
 	}
 	for _, test := range tests {
-		got := a.settings.Preview(shown.EntryEdit{Pattern: test.pattern})
+		got := a.settings.Preview("main", shown.EntryEdit{Pattern: test.pattern})
 		if got.Count != test.count || got.Warning != test.warning || (got.Problem != "") != test.problem || len(got.Programs) > previewNames {
 			t.Errorf("%q: %+v", test.pattern, got)
 		}

@@ -96,6 +96,9 @@ type Preview struct {
 	Programs []string `json:"programs"`
 	More     bool     `json:"more"`
 	Warning  Warning  `json:"warning,omitempty"`
+	// Replay is what it would have meant for what the agent asked for lately;
+	// nil for an entry of every agent.
+	Replay *Replayed `json:"replay,omitempty"`
 }
 
 // Warning says what should make a person look twice at an entry.

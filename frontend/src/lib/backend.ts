@@ -63,7 +63,7 @@ export interface Backend {
   /** What a file that the person chooses would add. Nothing is added yet. */
   chooseImport(agentId: string): Promise<Import>
   takeImport(agentId: string, rev: string, token: string): Promise<Saved>
-  preview(entry: EntryEdit): Promise<Preview>
+  preview(agentId: string, entry: EntryEdit): Promise<Preview>
   /** What should be looked at in an allowlist. It may take a while. */
   warnings(agentId: string): Promise<Warnings>
 

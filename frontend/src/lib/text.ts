@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, DayRate, End, EntryWarning, HistorySize, Preview, Rate, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -385,6 +385,11 @@ export const outside = {
 }
 
 export const settings = {
+  wouldHave: (r: Replayed) =>
+    r.looked === 0
+      ? panel.replayNone
+      : `${panel.replayBefore} ${r.allowed.toLocaleString('en')} ${panel.replayOf(r.looked, r.complete)}${panel.replayDenied(r.denied)}` +
+        `${r.riskiest ? `${panel.riskiest} ${r.riskiest}` : ''}.`,
   standing: 'Answers that stand',
   stands: (allows: boolean, until: number) => `${allows ? 'Allowed once if it asks again' : 'Denied without a question'}, until ${hours.format(until)}.`,
   takeBack: 'Take back',

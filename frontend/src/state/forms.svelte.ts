@@ -85,7 +85,7 @@ export class EntryForm {
   /** Asks what an edit would match. Only the answer to the last one counts. */
   async look(edit: EntryEdit) {
     const turn = ++this.#looks
-    const preview = edit.pattern ? await this.#backend.preview(edit) : undefined
+    const preview = edit.pattern ? await this.#backend.preview(this.agentId, edit) : undefined
     if (turn === this.#looks) this.preview = preview
   }
 
