@@ -23,7 +23,7 @@ func (f *flight) describe() {
 	if f.row.Command == f.plan.Text && redactedArgv(f.plan.Argv) == command.Quote(f.plan.Argv) {
 		f.row.Argv = f.plan.Argv
 	}
-	f.row.Cwd = f.plan.Cwd.Path
+	f.row.Cwd = display.Redact(f.plan.Cwd.Path)
 	f.row.EnvNames = slices.Sorted(maps.Keys(f.req.Env))
 	f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence = f.judgement.Verdict, f.judgement.Reason, display.Redact(f.judgement.Sentence)
 	f.row.Verdict, f.row.Reason, f.row.Sentence = f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence
@@ -34,7 +34,7 @@ func (f *flight) describe() {
 			f.row.Entry = s.Entry
 		}
 		if p := f.plan.Segments[i].Program; p != nil && f.row.Program == "" {
-			f.row.Program = p.File.Path
+			f.row.Program = display.Redact(p.File.Path)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (f *flight) close(state history.State, result approval.Result) {
 	f.row.State, f.row.Ended = state, f.Now()
 	f.row.ExitCode, f.row.Signal, f.row.TimedOut = result.ExitCode, result.Signal, result.TimedOut
 	f.row.OutputSize, f.row.OutputHash = result.OutputSize, result.OutputHash
-	f.row.Error = result.Error
+	f.row.Error = display.Redact(result.Error)
 	if len(result.Left) > 0 {
 		f.Log.Warn("ended what a command left running", "run", f.req.ID, "programs", result.Left)
 		f.row.Error = strings.TrimPrefix(f.row.Error+"; ended what it left running: "+strings.Join(result.Left, ", "), "; ")

@@ -152,6 +152,9 @@ func requestOf(row history.Row) (req approval.Request, kept bool) {
 	req = approval.Request{
 		Command: row.Argv, Cwd: row.Cwd, Who: row.Who, AgentID: row.AgentID, SessionKey: row.SessionKey, Env: map[string]string{},
 	}
+	if strings.Contains(row.Cwd, "***") {
+		return req, false
+	}
 	for _, name := range row.EnvNames {
 		req.Env[name] = "" // values are not stored
 	}

@@ -210,11 +210,11 @@ func (p *programs) programRow(n int, s *approval.Segment) history.Row {
 	}
 	row := history.Row{
 		ID: fmt.Sprintf("%s/%d", p.req.ID, n), Parent: p.req.ID, Seq: n,
-		AgentID: p.req.AgentID, SessionKey: p.req.SessionKey, Cwd: dir,
+		AgentID: p.req.AgentID, SessionKey: p.req.SessionKey, Cwd: display.Redact(dir),
 		Command: redactedWords(argv), Arrived: p.req.Arrived,
 	}
 	if res != nil {
-		row.Program = res.File.Path
+		row.Program = display.Redact(res.File.Path)
 	}
 	return row
 }

@@ -375,6 +375,15 @@ type Explanation struct {
 }
 
 func historyList(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	q, err := HistoryQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.history.List(ctx, q)
+}
+
+// HistoryQuery reads the parameters of history.list.
+func HistoryQuery(c ipc.Call) (history.Query, error) {
 	params, err := decode[struct {
 		Limit    int               `json:"limit"`
 		Before   int64             `json:"before"`
@@ -389,9 +398,6 @@ func historyList(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		Since    int64             `json:"since"` // unix milliseconds
 		Until    int64             `json:"until"` // unix milliseconds
 	}](c)
-	if err != nil {
-		return nil, err
-	}
 	q := history.Query{
 		Limit: params.Limit, Before: params.Before, AgentID: params.AgentID, Parent: &params.Parent, ID: params.ID, Text: params.Text,
 		Verdict: params.Verdict, Reason: params.Reason, Decision: params.Decision, Since: params.Since, Until: params.Until,
@@ -399,7 +405,7 @@ func historyList(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if params.All || params.ID != "" {
 		q.Parent = nil
 	}
-	return h.history.List(ctx, q)
+	return q, err
 }
 
 func historyVerify(h *Host, ctx context.Context, c ipc.Call) (any, error) {

@@ -77,8 +77,13 @@ func (c historyList) Run(p *program) error {
 		return err
 	}
 	params["limit"], params["parent"], params["text"] = c.Limit, c.Parent, strings.Join(c.Text, " ")
-	rows := []history.Row{}
-	if err := p.read("history.list", params, &rows); err != nil {
+	record, err := p.record()
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	rows, err := record.list(params)
+	if err != nil {
 		return err
 	}
 	return p.print(rows, func(w io.Writer) {
@@ -92,28 +97,33 @@ type historyShow struct {
 	ID string `arg:"" help:"Id of the request, see history list."`
 }
 
-// record is a request with the programs that were started for it.
-type record struct {
+// request is a request with the programs that were started for it.
+type request struct {
 	history.Row
 	Programs []history.Row `json:"programs"`
 }
 
 func (c historyShow) Run(p *program) error {
-	var found []history.Row
-	if err := p.read("history.list", map[string]any{"id": c.ID}, &found); err != nil {
+	kept, err := p.record()
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	found, err := kept.list(map[string]any{"id": c.ID})
+	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
 		return fmt.Errorf("nothing called %s is in the history: see `countersign history list`", display.Escape(c.ID))
 	}
-	all := record{Row: found[0], Programs: []history.Row{}}
-	if err := p.read("history.list", map[string]any{"parent": c.ID, "limit": 1000}, &all.Programs); err != nil {
+	all := request{Row: found[0]}
+	if all.Programs, err = kept.list(map[string]any{"parent": c.ID, "limit": 1000}); err != nil {
 		return err
 	}
 	return p.print(all, func(w io.Writer) { all.write(w) })
 }
 
-func (r record) write(w io.Writer) {
+func (r request) write(w io.Writer) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-9s %s\n", name, display.Escape(value))
@@ -184,10 +194,15 @@ func (c historyExport) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	record, err := p.record()
+	if err != nil {
+		return err
+	}
+	defer record.Close()
 	params["all"], params["text"] = true, strings.Join(c.Text, " ")
-	_, err = history.WriteLines(p.stdout, func(before int64, limit int) (rows []history.Row, err error) {
+	_, err = history.WriteLines(p.stdout, func(before int64, limit int) ([]history.Row, error) {
 		params["before"], params["limit"] = before, limit
-		return rows, p.read("history.list", params, &rows)
+		return record.list(params)
 	})
 	return err
 }
@@ -197,11 +212,16 @@ type historyVerify struct {
 }
 
 func (c historyVerify) Run(p *program) error {
-	var r history.Report
-	if err := p.operate("history.verify", map[string]any{"head": c.Head}, &r); err != nil {
+	record, err := p.record()
+	if err != nil {
 		return err
 	}
-	err := p.print(r, func(w io.Writer) {
+	defer record.Close()
+	r, err := record.verify(c.Head)
+	if err != nil {
+		return err
+	}
+	err = p.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%d rows checked, %d older ones removed, %d not over yet\nhead %s\n", r.Links, r.Removed, r.Open, r.Head)
 	})
 	switch {
