@@ -67,6 +67,33 @@ export function whole() {
       if (y && cuts(style.overflowY) && (text.bottom > box.bottom + 4 || text.top < box.top - 4)) found.push(`cut in height: ${name(e)}`), (y = false)
     }
   }
+  // What stands side by side or below one another does not lie on one another.
+  const drawn = (e) => {
+    const all = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT)
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      if (!node.data.trim() || node.parentElement.closest('.visually-hidden, select')) continue
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      let { left, top, right, bottom } = range.getBoundingClientRect()
+      for (let around = node.parentElement; around !== e.parentElement; around = around.parentElement) {
+        if (getComputedStyle(around).overflow === 'visible') continue
+        const box = around.getBoundingClientRect()
+        ;[left, top, right, bottom] = [Math.max(left, box.left), Math.max(top, box.top), Math.min(right, box.right), Math.min(bottom, box.bottom)]
+      }
+      if (right <= left || bottom <= top) continue
+      Object.assign(all, { left: Math.min(all.left, left), top: Math.min(all.top, top), right: Math.max(all.right, right), bottom: Math.max(all.bottom, bottom) })
+    }
+    return all
+  }
+  for (const e of document.querySelectorAll('#app *')) {
+    if (!/grid|flex|block/.test(getComputedStyle(e).display) || e.children.length < 2 || e.children.length > 40 || !shown(e)) continue
+    const parts = [...e.children].filter((c) => c.textContent.trim() && shown(c) && getComputedStyle(c).position.match(/static|relative/) && getComputedStyle(c).display !== 'inline')
+    for (const [i, part] of parts.entries()) {
+      const [a, b] = [drawn(part), parts[i + 1] && drawn(parts[i + 1])]
+      if (b && a.right > b.left + 2 && b.right > a.left + 2 && a.bottom > b.top + 3 && b.bottom > a.top + 3) found.push(`lies on what comes next: ${name(part)}`)
+    }
+  }
   // The answers stay. Where there are more than half a window of them they scroll, and what has the focus stays.
   const foot = document.querySelector('.panel-foot')
   const few = foot && foot.scrollHeight <= foot.clientHeight

@@ -66,6 +66,8 @@ const say = (text) => { problems++; console.error(text) }
 
 for (const scale of check ? [1] : [1, 2]) {
   const { context, close } = await browser({ deviceScaleFactor: scale, reducedMotion: 'reduce' })
+  // The clock of the fixtures: what is told in minutes stays true.
+  await context.clock.setFixedTime(new Date('2026-03-21T14:02:41Z'))
   const left = ['light', 'dark'].flatMap((theme) => views.map((view) => [view, theme]))
   const some = async () => {
     for (let next = left.shift(); next; next = left.shift()) await look(context, ...next, scale)
@@ -85,8 +87,6 @@ async function look(context, view, theme, scale) {
   const panel = /^panel/.test(view.fixture) && view.fixture !== 'panel-over-settings'
   await page.setViewportSize(panel ? { width: 560, height: 480 } : view.fixture === 'first-run' ? { width: 720, height: 504 } : { width: 920, height: 640 })
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-  // The clock of the fixtures: what is told in minutes stays true.
-  await page.clock.setFixedTime(new Date('2026-03-21T14:02:41Z'))
   const question = encodeURIComponent(JSON.stringify(view.question ?? {}))
   await page.goto(`${site.url}/index.html?fixture=${view.fixture}&theme=${theme}&question=${question}`)
   await page.getByRole(panel || view.fixture === 'panel-over-settings' ? 'alertdialog' : 'main').first().waitFor({ timeout: 10_000 })

@@ -60,7 +60,7 @@ test('the full record is opened with the keyboard, and gives the focus back', as
   first.focus()
   await fireEvent.keyDown(first, { key: 'Enter' })
   const sheet = within(await screen.findByRole('dialog', { name: text.record }))
-  for (const said of ['Allowed once', '~/Projects/atlas', 'GIT_EDITOR LANG', /^Allow once by you, on the panel on /, '1.5 kB', 'Allowlist, ask: on miss']) {
+  for (const said of ['Allowed once', '~/Projects/atlas', 'GIT_EDITOR LANG', /^Allow once, by you on the panel, on /, '1.5 kB', 'Allowlist, ask: on miss']) {
     expect(sheet.getAllByText(said).length).toBeGreaterThan(0)
   }
   expect(sheet.getByRole('list', { name: 'The 3 programs that ran' }).children).toHaveLength(3)
