@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -114,19 +115,30 @@ func TestSuggest(t *testing.T) {
 		name     string
 		commands []string
 		want     []string
+		changes  bool
 	}{
-		{"nothing was asked", nil, nil},
-		{"twice is not enough", []string{"tool build a", "tool build a"}, nil},
-		{"the same", []string{"tool build a", "tool build a", "tool build a"}, []string{"exact: tool build a = (3)"}},
-		{"a reader", []string{"cat a", "cat b", "cat c"}, []string{"program: cat (3)"}},
-		{"an unknown program with other words", []string{"tool build a", "tool build b", "tool build c"}, nil},
-		{"two programs", []string{"tool a", "cat x", "tool a", "cat y", "tool a", "cat z", "cat x"}, []string{"program: cat (4)", "exact: tool a = (3)"}},
-		{"what was denied", []string{"tool never", "tool never", "tool never"}, nil},
-		{"a reader of which one was denied", []string{"cat a", "cat b", "cat c", "cat never"}, nil},
+		{"nothing was asked", nil, nil, false},
+		{"a program that changed since", []string{"tool build a", "tool build a", "tool build a"}, nil, true},
+		{"twice is not enough", []string{"tool build a", "tool build a"}, nil, false},
+		{"the same", []string{"tool build a", "tool build a", "tool build a"}, []string{"exact: tool build a = (3)"}, false},
+		{"a reader", []string{"cat a", "cat b", "cat c"}, []string{"program: cat (3)"}, false},
+		{"an unknown program with other words", []string{"tool build a", "tool build b", "tool build c"}, nil, false},
+		{"two programs", []string{"tool a", "cat x", "tool a", "cat y", "tool a", "cat z", "cat x"}, []string{"program: cat (4)", "exact: tool a = (3)"}, false},
+		{"what was denied", []string{"tool never", "tool never", "tool never"}, nil, false},
+		{"a reader of which one was denied", []string{"cat a", "cat b", "cat c", "cat never"}, nil, false},
 	} {
 		b := newBench(t)
 		b.script("tool", "true")
 		b.past(test.commands...)
+		for asked := time.Now(); test.changes; { // the clock of files is coarser than ours
+			file, err := command.Disk{}.Look(b.script("tool", "echo another"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Unix(0, file.Changed).After(asked) {
+				break
+			}
+		}
 		found, err := b.Suggest(context.Background(), "main")
 		if err != nil {
 			t.Fatal(err)

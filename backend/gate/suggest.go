@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -77,7 +79,7 @@ func candidates(list []past) []candidate {
 	for _, p := range list {
 		asked := 0
 		for _, row := range p.rows {
-			if row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways {
+			if allowedByPerson(row) {
 				asked++
 			}
 		}
@@ -102,10 +104,23 @@ func candidates(list []past) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// complete hashes the files of the entries, as a question about them would.
+// allowedByPerson reports whether a person, and no changed policy, said yes.
+func allowedByPerson(row history.Row) bool {
+	return (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != byPolicy
+}
+
+// complete hashes the files of the entries, as a question about them would. A
+// file that changed since a person last said yes is not what they meant.
 func (c *candidate) complete() bool {
+	last := slices.IndexFunc(c.from.rows, allowedByPerson) // they come newest first
 	c.Offer.Writes = slices.Clone(c.Offer.Writes)
 	for i := range c.Offer.Writes {
+		for _, id := range slices.Concat(c.Offer.Writes[i].Identity, c.Offer.Writes[i].Interpreters) {
+			file, there := c.from.seen(id.Path)
+			if !there || last < 0 || time.Unix(0, file.Changed).After(c.from.rows[last].Answered) {
+				return false
+			}
+		}
 		if c.from.flight.complete(&c.Offer.Writes[i]) != nil {
 			return false
 		}

@@ -35,13 +35,22 @@ func (h *Host) StopEverything(by string) (Stopped, error) {
 		s.Leases, err = h.endLeases()
 		leases <- err
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
-	defer cancel()
 	var err error
-	s.Commands, err = h.runner.StopAll(ctx)
+	s.Commands, err = h.endAll()
 	err = errors.Join(err, <-leases)
+	// What came while the leases were still there may have passed under one.
+	questions, answers := h.gate.Stop(by)
+	commands, again := h.endAll()
+	s.Questions, s.Answers, s.Commands, err = s.Questions+questions, s.Answers+answers, s.Commands+commands, errors.Join(err, again)
 	h.log.Warn("everything was stopped", "by", by, "questions", s.Questions, "commands", s.Commands, "leases", s.Leases, "error", err)
 	return s, err
+}
+
+// endAll ends what runs and returns how many commands that were.
+func (h *Host) endAll() (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	return h.runner.StopAll(ctx)
 }
 
 func (h *Host) endLeases() (ended int, err error) {

@@ -195,7 +195,7 @@ export const panel = {
   widthProgram: (names: string[]) => `Any ${names.join(' command and any ')} command`,
   matches: (width: string, names: string[], entries: number, folder: string) =>
     width === 'exact'
-      ? entries === 1 ? 'Matches this one command in this folder.' : 'Matches these commands in this folder.'
+      ? entries === 1 ? 'Matches this one command in this folder and below.' : 'Matches these commands in this folder and below.'
       : `Matches every ${names.join(width === 'words' ? ' and every ' : ' command and every ')}${width === 'words' ? '' : ' command'}` +
         `${folder ? ` in ${folder} and below` : ' in every folder'}; what asks by itself still asks.`,
   wide: {
