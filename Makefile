@@ -97,8 +97,9 @@ check: setup
 	sh build/check.sh
 	$(MAKE) demo
 
+# MILLION names a folder that keeps a history of a million rows; filling it takes minutes, once.
 bench: build
-	$(GO) run ./build/bench $(BIN)/countersign $(BIN)/Countersign
+	$(GO) run ./build/bench $(if $(MILLION),-million $(MILLION)) $(BIN)/countersign $(BIN)/Countersign
 
 fuzz:
 	@for p in $$($(GO) list $(FUZZED)); do \
