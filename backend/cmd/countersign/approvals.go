@@ -70,15 +70,18 @@ func (c approvalsList) Run(p *program) error {
 			list[id] = append(list[id], e.Entry)
 		}
 	}
-	return p.print(list, func(w io.Writer) {
-		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-		for _, id := range slices.Sorted(maps.Keys(list)) {
-			for _, e := range list[id] {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", display.Escape(id), display.Escape(e.Pattern), display.Escape(narrowing(e)), e.ID)
-			}
+	return p.print(list, func(w io.Writer) { writeEntries(w, list) })
+}
+
+// writeEntries lists entries by agent.
+func writeEntries(w io.Writer, list map[string][]approval.Entry) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, id := range slices.Sorted(maps.Keys(list)) {
+		for _, e := range list[id] {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", display.Escape(id), display.Escape(e.Pattern), display.Escape(narrowing(e)), e.ID)
 		}
-		t.Flush()
-	})
+	}
+	t.Flush()
 }
 
 // narrowing says what narrows an entry, in one line.

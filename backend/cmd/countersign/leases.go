@@ -2,14 +2,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"text/tabwriter"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -33,15 +28,7 @@ func (leasesList) Run(p *program) error {
 			}
 		}
 	}
-	return p.print(list, func(w io.Writer) {
-		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-		for _, id := range slices.Sorted(maps.Keys(list)) {
-			for _, e := range list[id] {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", display.Escape(id), display.Escape(e.Pattern), display.Escape(narrowing(e)), e.ID)
-			}
-		}
-		t.Flush()
-	})
+	return p.print(list, func(w io.Writer) { writeEntries(w, list) })
 }
 
 type leasesEnd struct {
