@@ -69,6 +69,14 @@ func (f *file) firstSince(ctx context.Context, since int64) (n int64, err error)
 	return n, err
 }
 
+// lastBetween returns the highest n of the rows that were queued between two
+// times, and 0 for none. It reads no more of the index than firstSince.
+func (f *file) lastBetween(ctx context.Context, since, until int64) (n int64, err error) {
+	err = f.reader.QueryRowContext(ctx, `SELECT coalesce(max(n), 0)
+		FROM runs INDEXED BY runs_time WHERE queued >= ? AND queued < ?`, since, until).Scan(&n)
+	return n, err
+}
+
 // maxAgentIDs bounds the answer of AgentIDs.
 const maxAgentIDs = 1000
 

@@ -92,6 +92,14 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 	if q.Until > 0 {
 		only("queued < ?", q.Until)
 	}
+	if q.Since > 0 && q.Until > 0 {
+		// Nor are those behind the last one that can be meant.
+		last, err := d.lastBetween(ctx, q.Since, q.Until)
+		if err != nil {
+			return nil, err
+		}
+		only(n+" <= ?", last)
+	}
 	if q.Before > 0 {
 		only(n+" < ?", q.Before)
 	}
@@ -126,6 +134,18 @@ func (d *DB) firstSince(ctx context.Context, since int64) (int64, error) {
 		return 0, err
 	}
 	n, err := f.firstSince(ctx, since)
+	if err != nil {
+		return 0, fmt.Errorf("cannot read the history: %w", err)
+	}
+	return n, nil
+}
+
+func (d *DB) lastBetween(ctx context.Context, since, until int64) (int64, error) {
+	f, err := d.synced(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.lastBetween(ctx, since, until)
 	if err != nil {
 		return 0, fmt.Errorf("cannot read the history: %w", err)
 	}

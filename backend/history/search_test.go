@@ -57,6 +57,8 @@ func TestSearch(t *testing.T) {
 		{"an answer", Query{Decision: approval.DecisionDeny}, "3"},
 		{"since", Query{Text: "git", Since: 2000}, "3"},
 		{"until", Query{Text: "git", Until: 2000}, "1"},
+		{"between", Query{Text: "git", Since: 1000, Until: 3000}, "1"},
+		{"between the same time", Query{Text: "git", Since: 1000, Until: 1000}, ""},
 		{"a page", Query{Text: "git", Limit: 1}, "3"},
 		{"the next page", Query{Text: "git", Limit: 1, Before: 3}, "1"},
 		{"an id", Query{ID: "2"}, "2"},
