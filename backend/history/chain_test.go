@@ -122,7 +122,7 @@ func TestChainOfTheVersionBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	other(t, at, `ALTER TABLE runs DROP COLUMN risk; ALTER TABLE runs DROP COLUMN choices; ALTER TABLE runs DROP COLUMN choice;
-		DROP INDEX runs_time; CREATE INDEX runs_queued ON runs (queued); PRAGMA user_version = 2`)
+		DROP INDEX runs_session; DROP INDEX runs_time; CREATE INDEX runs_queued ON runs (queued); PRAGMA user_version = 2`)
 	d = open(t, Options{Path: at})
 	row := done("c")
 	row.Risk, row.Choices = approval.RiskHigh, []approval.Decision{approval.AllowOnce, approval.DecisionDeny}
