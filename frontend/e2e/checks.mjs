@@ -100,6 +100,7 @@ export function whole() {
   for (const e of foot?.querySelectorAll('.btn') ?? []) {
     const box = e.getBoundingClientRect()
     if ((few || e === document.activeElement) && (box.bottom > innerHeight || box.top < 0)) found.push(`out of sight: ${name(e)}`)
+    if (e === document.activeElement && !e.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2))) found.push(`something lies on ${name(e)}`)
   }
   return found
 }
