@@ -275,7 +275,7 @@ test('nothing is edited beneath a question', async () => {
 test('preferences are sent whole', async () => {
   const { backend, state } = await open()
   await state.setAnswerFromTerminal(true)
-  expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true }])
+  expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true, endSessionsAtLock: false }])
 })
 
 test('only the last preview counts', async () => {

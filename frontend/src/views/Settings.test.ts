@@ -428,5 +428,5 @@ test('the switch of the terminal shows what holds, and is sent with the theme', 
   const terminal = screen.getByRole<HTMLInputElement>('switch', { name: text.general.terminal })
   expect(terminal.checked).toBe(false)
   await fireEvent.click(terminal)
-  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true }]))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true, endSessionsAtLock: false }]))
 })
