@@ -92,10 +92,8 @@ const steps = {
     await page.keyboard.press('Space')
     assert.equal(await page.getByRole('checkbox', { name: /^Only in/ }).isChecked(), true)
     await page.keyboard.press('Tab')
-    for (const end of ['10 minutes', '1 hour']) {
-      await page.keyboard.press('ArrowRight')
-      await page.waitForFunction((name) => document.activeElement.textContent === name, end)
-    }
+    await page.waitForFunction(() => document.activeElement.textContent === 'For good')
+    await page.getByRole('radio', { name: '1 hour' }).focus()
     await page.keyboard.press('Space')
     assert.equal(await page.getByRole('radio', { name: '1 hour' }).getAttribute('aria-checked'), 'true')
     await page.keyboard.press('Enter') // nothing is pressed by it
@@ -356,7 +354,8 @@ const steps = {
     await tab(/^Skills/).click()
     await add('Program', '~/tool')
     await page.getByRole('row').filter({ hasText: 'As accepted' }).waitFor()
-    await page.getByText('Run skills without a question').click()
+    await page.getByRole('checkbox', { name: 'Run skills without a question' }).focus()
+    await page.keyboard.press('Space')
     await page.getByRole('checkbox', { name: 'Run skills without a question', checked: true }).waitFor()
     await tab('Gateways').click()
     await page.getByText('No gateway yet').waitFor()
