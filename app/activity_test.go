@@ -31,6 +31,11 @@ func activity(t *testing.T) *testApp {
 		a.answer(answers)
 	}
 	a.answer(a.agent(t.Context(), "main", "sudo", "ls", "<b>\u202e"))
+	a.eventually("no question is on the page", func() bool {
+		a.app.mu.Lock()
+		defer a.app.mu.Unlock()
+		return a.current == ""
+	})
 	return a
 }
 

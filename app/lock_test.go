@@ -39,6 +39,7 @@ func TestScreenAway(t *testing.T) {
 	a.answer(answers)
 	a.openSettings()
 	a.settings.Ready()
+	a.eventually("the settings are in sight", a.edits)
 	if saved := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeSystem, EndSessionsAtLock: true}); !saved.OK {
 		t.Fatal(saved.Message)
 	}

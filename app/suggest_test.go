@@ -37,6 +37,7 @@ func TestSuggestions(t *testing.T) {
 	}
 	a.openSettings()
 	a.settings.Ready()
+	a.eventually("the settings are in sight", a.edits)
 	for _, id := range []string{"", "x", list[0].ID + "x"} {
 		if saved := a.settings.AddSuggested(id); saved.OK {
 			t.Errorf("%q was saved", id)
