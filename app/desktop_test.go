@@ -281,7 +281,15 @@ func TestWindowSaysThatTheCallerHungUp(t *testing.T) {
 	hangUp()
 	d.outcome(done)
 	d.shows("main stopped waiting")
-	d.eventually("nothing can be allowed", func() bool { _, there := d.tree.Find(apptest.Button, "Allow"); return !there })
+	d.eventually("nothing can be allowed now", func() bool {
+		for _, name := range []string{"Allow once", "Allow for", "Always allow"} {
+			if _, there := d.tree.Find(apptest.Button, name); there {
+				return false
+			}
+		}
+		return true
+	})
+	d.wait(apptest.Button, "Allow if it asks again")
 }
 
 // The command line beside the app may deny, which takes the question away
