@@ -1,6 +1,11 @@
 package approval
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
 
 // Request is one command that somebody wants to run. The door that took it
 // fills it in; nothing in it is believed because it was said.
@@ -34,7 +39,57 @@ type Request struct {
 	// Arrived is when the door took the request.
 	Arrived time.Time
 	Claim   Claim
-	Peer    Peer
+	// Prepared is what it was when it was prepared; nil if it was not. Nothing
+	// runs that is something else by now.
+	Prepared *Prepared
+	Peer     Peer
+	// Progress is told when the request is asked about, answered and started,
+	// unless it is nil. It must not wait for the gate.
+	Progress func(EventKind)
+}
+
+// Prepared is what a request was found to be (openclaw-protocol.md, §3
+// system.run.prepare).
+type Prepared struct {
+	Argv       []string `json:"argv"`
+	Cwd        string   `json:"cwd"` // without links
+	Text       string   `json:"commandText"`
+	Preview    *string  `json:"commandPreview"` // what a shell in Argv is given
+	AgentID    string   `json:"agentId"`
+	SessionKey string   `json:"sessionKey"`
+	Operand    *Operand `json:"mutableFileOperand,omitempty"`
+	Policy     *Words   `json:"policySnapshot,omitempty"`
+	// EnvHash is that of the asked changes to the environment, empty for none.
+	EnvHash string `json:"envHash,omitempty"`
+	// Programs names all files that it would run, with what they hold, by one
+	// SHA-256. It is empty where one of them cannot be read.
+	Programs string `json:"programsHash,omitempty"`
+}
+
+// EnvHash names the asked changes to the environment by their SHA-256, and is
+// empty where there are none.
+func (r *Request) EnvHash() string {
+	if len(r.Env) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(r.Env) // a map of strings, which is written in order
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Operand is a word of a command that names a file with program text.
+type Operand struct {
+	Index  int    `json:"argvIndex"`
+	Path   string `json:"path"` // without links
+	SHA256 string `json:"sha256"`
+}
+
+// Words are those that hold for an agent.
+type Words struct {
+	Security    Security `json:"security"`
+	Ask         Ask      `json:"ask"`
+	AskFallback Security `json:"askFallback"`
+	AutoSkills  bool     `json:"autoAllowSkills"`
 }
 
 // RunMark is the variable that carries the run id in the environment of every
@@ -50,6 +105,8 @@ type Claim struct {
 	Decision     Decision `json:"decision,omitempty"`
 	Source       string   `json:"source,omitempty"`
 	ResolvedPath string   `json:"resolvedPath,omitempty"`
+	// Gateway is where Decision was made, as HOST:PORT.
+	Gateway string `json:"gateway,omitempty"`
 }
 
 // Said returns what is claimed, each as "name=value". The values are the
@@ -58,7 +115,7 @@ func (c Claim) Said() []string {
 	var said []string
 	for _, s := range []struct{ name, value string }{
 		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
-		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath},
+		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath}, {"gateway", c.Gateway},
 	} {
 		if s.value != "" {
 			said = append(said, s.name+"="+s.value)

@@ -92,11 +92,48 @@ func (s State) OperatorKey() string { return filepath.Join(s.Dir, "operator.key"
 // History is the database of requests.
 func (s State) History() string { return filepath.Join(s.Dir, "history.db") }
 
+// Node is the identity of this machine at gateways.
+func (s State) Node() string { return filepath.Join(s.Dir, "node.json") }
+
+// Gateway is the configuration of a gateway, and of where commands run.
+func (s State) Gateway() string { return filepath.Join(s.Dir, "gateway.json5") }
+
+// Pairing is who may come in at the gateway of this machine.
+func (s State) Pairing() string { return filepath.Join(s.Dir, "gateway-pairing.json") }
+
+// Sessions is what /exec save keeps.
+func (s State) Sessions() string { return filepath.Join(s.Dir, "gateway-sessions.json") }
+
+// GatewayToken is the secret of the gateway of this machine.
+func (s State) GatewayToken() string { return filepath.Join(s.Dir, "gateway.token") }
+
+// NodeToken is the secret of the gateway that the node service of this machine
+// joins.
+func (s State) NodeToken() string { return filepath.Join(s.Dir, "node.token") }
+
+// NodeStatus is what the node service tells of its connection.
+func (s State) NodeStatus() string { return filepath.Join(s.Dir, "node-status.json") }
+
+// Link is what was changed in the store of an OpenClaw.
+func (s State) Link() string { return filepath.Join(s.Dir, "openclaw-link.json") }
+
 // Preferences is what a person chose about the app itself.
 func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.json") }
 
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
+
+// DockerSockets are where a Docker engine of this person or of this machine may
+// listen, the likeliest first.
+func DockerSockets(getenv func(string) string, home string) (list []string) {
+	if at, ok := strings.CutPrefix(getenv("DOCKER_HOST"), "unix://"); ok && filepath.IsAbs(at) {
+		return []string{at}
+	}
+	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		list = append(list, filepath.Join(dir, "docker.sock"))
+	}
+	return append(list, filepath.Join(home, ".docker/run/docker.sock"), "/var/run/docker.sock")
+}
 
 // Autostart is the file by which a desktop that follows XDG opens the app at
 // login.
@@ -106,6 +143,28 @@ func Autostart(getenv func(string) string, home string) string {
 		config = filepath.Join(home, ".config")
 	}
 	return filepath.Join(config, "autostart", "countersign.desktop")
+}
+
+// SessionSockets are the folders in which programs of the person's session
+// listen.
+func SessionSockets(getenv func(string) string) []string {
+	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return []string{dir}
+	}
+	return nil
+}
+
+// Service is the file by which the service manager of a person knows one of our
+// services.
+func Service(getenv func(string) string, home, name string) string {
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library/LaunchAgents", "app.countersign."+name+".plist")
+	}
+	config := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	return filepath.Join(config, "systemd/user", "countersign-"+name+".service")
 }
 
 // SocketLimit is the length of the longest socket path, in bytes.
