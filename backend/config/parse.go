@@ -31,12 +31,17 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Key, e.Problem)
 }
 
-// Parse reads the text of a file; the name is for errors, which are *Error.
+// Parse reads the text of a file, which is JSON5; the name is for errors,
+// which are *Error.
 // Keys that we do not know belong to others and are not looked at.
 func Parse(name string, text []byte) (Config, error) {
 	line := func(at int64) int { return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")) }
 	if len(text) > maxSize || !utf8.Valid(text) {
 		return Config{}, &Error{name, 1, "", "is larger than 8 MiB or not UTF-8"}
+	}
+	text, err := toJSON(text)
+	if err != nil {
+		return Config{}, &Error{name, line(int64(len(text))), "", "is not JSON5: " + err.Error()}
 	}
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		var at int64
@@ -44,7 +49,7 @@ func Parse(name string, text []byte) (Config, error) {
 		if errors.As(err, &bad) {
 			at = bad.Offset
 		}
-		return Config{}, &Error{name, line(at), "", "is not JSON: " + err.Error()}
+		return Config{}, &Error{name, line(at), "", "is not JSON5: " + err.Error()}
 	}
 	from := json.NewDecoder(bytes.NewReader(text))
 	from.UseNumber()
@@ -214,9 +219,53 @@ func (r *reader) tools(o object, key string) (l Layer) {
 			l.SafeBinTrustedDirs = items(r, v, at, (*reader).folder)
 		case "pathPrepend":
 			l.PathPrepend = items(r, v, at, (*reader).folder)
+		case "sandbox":
+			l.Sandbox = r.sandbox(v, at)
 		}
 	}
 	return l
+}
+
+// sandbox reads a tools.exec.sandbox. What it does not know could be a limit
+// that somebody relies on, so that is an error.
+func (r *reader) sandbox(v value, key string) *Sandbox {
+	o, ok := as[object](r, v, key, "an object")
+	if !ok {
+		return nil
+	}
+	s := &Sandbox{Engine: Docker, Image: defaultImage, Memory: defaultMemory, CPUs: defaultCPUs, Processes: defaultProcesses}
+	for name, v := range o {
+		at := join(key, name)
+		switch name {
+		case "engine":
+			s.Engine = word[Engine](r, v, at)
+		case "image":
+			s.Image = r.text(v, at)
+		case "socket":
+			s.Socket = r.folder(v, at)
+		case "workspace":
+			s.Workspace = r.folder(v, at)
+		case "mounts":
+			s.Mounts = items(r, v, at, (*reader).folder)
+		case "network":
+			s.Network, _ = as[bool](r, v, at, "true or false")
+		case "memoryMB":
+			s.Memory = int64(r.number(v, at, 16, 1<<20)) << 20
+		case "cpus":
+			s.CPUs = r.number(v, at, 0.01, 1024)
+		case "processes":
+			s.Processes = int64(r.number(v, at, 8, 1<<20))
+		default:
+			r.bad(v, at, "is not known: engine, image, socket, workspace, mounts, network, memoryMB, cpus and processes are")
+		}
+	}
+	if cpus, ok := o["cpus"]; ok && s.Engine == Bubblewrap {
+		r.bad(cpus, join(key, "cpus"), "cannot be limited by bubblewrap: leave it out, or set engine to docker")
+	}
+	if s.Workspace == "" {
+		r.bad(v, join(key, "workspace"), "is missing: it is the folder that commands work in")
+	}
+	return s
 }
 
 func word[T ~string, P interface {
@@ -270,14 +319,18 @@ func (r *reader) folder(v value, key string) string {
 }
 
 func (r *reader) seconds(v value, key string) time.Duration {
-	n, ok := as[json.Number](r, v, key, "a number")
+	return time.Duration(r.number(v, key, 0.001, MaxTimeout.Seconds()) * float64(time.Second))
+}
+
+func (r *reader) number(v value, key string, least, most float64) float64 {
+	text, ok := as[json.Number](r, v, key, "a number")
 	if !ok {
 		return 0
 	}
-	seconds, err := n.Float64()
-	if err != nil || math.IsNaN(seconds) || seconds < 0.001 || seconds > MaxTimeout.Seconds() {
-		r.bad(v, key, "must be from 0.001 to %.0f", MaxTimeout.Seconds())
+	n, err := text.Float64()
+	if err != nil || math.IsNaN(n) || n < least || n > most {
+		r.bad(v, key, "must be from %v to %.0f", least, most)
 		return 0
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return n
 }
