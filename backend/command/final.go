@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
@@ -43,4 +45,18 @@ func (a *Analyzer) Find(word, dir string) string {
 		return res.Path
 	}
 	return word
+}
+
+// Which returns the path of the program that a bare name starts, or "". A
+// builtin is none.
+func (a *Analyzer) Which(name string) string {
+	if name == "" || strings.Contains(name, "/") {
+		return ""
+	}
+	j := &job{Analyzer: a, effort: newEffort()}
+	res, _ := j.search(name)
+	if res == nil {
+		return ""
+	}
+	return res.Path
 }

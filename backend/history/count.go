@@ -117,7 +117,7 @@ type Size struct {
 
 // Size returns how much the history holds.
 func (d *DB) Size(ctx context.Context) (Size, error) {
-	s := Size{MaxRows: d.opt.MaxRows, MaxBytes: d.opt.MaxBytes, MaxAge: d.opt.MaxAge}
+	s := Size{MaxRows: d.opt.MaxRows, MaxBytes: d.opt.MaxBytes, MaxAge: time.Duration(d.age.Load())}
 	f, err := d.synced(ctx)
 	if err != nil {
 		return s, err

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,6 +50,7 @@ type Options struct {
 // DB is an open history. All methods may be called at any time from anywhere.
 type DB struct {
 	opt Options
+	age atomic.Int64 // MaxAge, which can change
 
 	wake  chan struct{} // the queue is no longer empty
 	flush chan struct{} // somebody waits: write now
@@ -104,7 +106,7 @@ func newDB(opt Options) *DB {
 	if opt.MaxAge <= 0 {
 		opt.MaxAge = defaultAge
 	}
-	return &DB{
+	d := &DB{
 		opt:     opt,
 		wake:    make(chan struct{}, 1),
 		flush:   make(chan struct{}, 1),
@@ -112,7 +114,12 @@ func newDB(opt Options) *DB {
 		done:    make(chan struct{}),
 		changed: make(chan struct{}),
 	}
+	d.age.Store(int64(opt.MaxAge))
+	return d
 }
+
+// Keep changes how long rows are kept at most, from the next write on.
+func (d *DB) Keep(age time.Duration) { d.age.Store(int64(age)) }
 
 // Put queues a row, to be inserted or to replace the one with the same ID,
 // and does not wait for the disk. If it returns an error, nothing may run:

@@ -114,6 +114,9 @@ type Row struct {
 	Error      string `json:"error,omitempty"`
 }
 
+// Ran reports whether the request was let through.
+func (r Row) Ran() bool { return r.State == Running || r.State == Done }
+
 // column is one column of the table and where its value is in a row, in a
 // form that database/sql can both write from and read into.
 type column struct {

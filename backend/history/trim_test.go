@@ -93,6 +93,23 @@ func TestAge(t *testing.T) {
 	settled(t, open(t, Options{Path: at, Now: c.now, MaxAge: time.Hour}), "")
 }
 
+// TestKeep shortens how long rows are kept while the file is open.
+func TestKeep(t *testing.T) {
+	var c clock
+	c.pass(1000 * 24 * time.Hour)
+	d := open(t, Options{Path: path(t), Now: c.now})
+	put(t, d, done("a"))
+	c.pass(50 * time.Minute)
+	put(t, d, done("b"))
+	settled(t, d, "b a")
+	d.Keep(30 * time.Minute)
+	put(t, d, done("c"))
+	settled(t, d, "c b")
+	if s, err := d.Size(t.Context()); err != nil || s.MaxAge != 30*time.Minute {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestBytes(t *testing.T) {
 	const most = 2 << 20
 	d := open(t, Options{Path: path(t), MaxBytes: most})

@@ -91,7 +91,9 @@ func (d *DB) attempt() (trimming bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	trimmed, err := d.file.trim(d.opt)
+	bounds := d.opt
+	bounds.MaxAge = time.Duration(d.age.Load())
+	trimmed, err := d.file.trim(bounds)
 	if err != nil {
 		// The rows are safe, and the next write tries again.
 		d.opt.Log.Warn("cannot trim the history", "path", d.opt.Path, "error", err)

@@ -51,7 +51,7 @@ func (r *Rules) fallback(in Input, j approval.Judgement, passed bool) approval.J
 	switch {
 	case passed && (held == approval.SecurityList || held == approval.SecurityFull):
 		j.Verdict = approval.VerdictAllow
-	case held == approval.SecurityFull && !holdsProtected(j) && len(r.hidden(in)) == 0:
+	case held == approval.SecurityFull && !HoldsProtected(j) && len(r.hidden(in)) == 0:
 		j.Verdict = approval.VerdictAllow
 	default:
 		j.Verdict = approval.VerdictDeny
@@ -60,7 +60,9 @@ func (r *Rules) fallback(in Input, j approval.Judgement, passed bool) approval.J
 	return j
 }
 
-func holdsProtected(j approval.Judgement) bool {
+// HoldsProtected reports whether a judgement is about what nobody but a person
+// here may let through: our own files and programs.
+func HoldsProtected(j approval.Judgement) bool {
 	for _, s := range j.Segments {
 		if s.Reason == approval.ReasonProtectedState {
 			return true

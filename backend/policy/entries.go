@@ -124,7 +124,7 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
 		return false
 	}
-	if privileges[path.Base(s.Program.File.Path)] && len(one.Args) == 0 {
+	if approval.Privileged(path.Base(s.Program.File.Path)) && len(one.Args) == 0 {
 		return false
 	}
 	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {
@@ -135,10 +135,6 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	}
 	return one.args == nil || one.argsMatch(s.Dir, args)
 }
-
-// privileges give a command more than the person's own rights: an entry counts
-// only if it names arguments (judgement.md, step 4).
-var privileges = map[string]bool{"sudo": true, "doas": true}
 
 // boundArgs begins an argPattern that is no pattern but the hash of one folder
 // and the arguments given there.

@@ -108,6 +108,40 @@ func (r *Rules) refuse(in Input, security approval.Security) approval.Finding {
 	return approval.Finding{}
 }
 
+// Denylisted returns why the floor or the denylist forbids a request, none if
+// they do not. It is all that holds for a command in a sandbox: security, ask
+// and the entries are not looked at. What a denylist cannot see is forbidden,
+// as nobody is asked.
+func (r *Rules) Denylisted(in Input) approval.Finding {
+	switch {
+	case r.policy.Broken != "":
+		return say(approval.ReasonPolicyBroken, "the policy cannot be read: "+r.policy.Broken)
+	case in.Plan.Invalid != "":
+		return say(approval.ReasonInvalid, in.Plan.Invalid)
+	}
+	if outer := in.Plan.Outer; outer != nil {
+		if rule := r.denies(&approval.Segment{Argv: in.Plan.Argv, Program: outer}); rule != nil {
+			return rule.finding()
+		}
+	}
+	for i := range in.Plan.Segments {
+		s := &in.Plan.Segments[i]
+		if s.Floor != "" {
+			return say(approval.ReasonFloor, s.Floor)
+		}
+		if rule := r.denies(s); rule != nil {
+			return rule.finding()
+		}
+	}
+	if len(r.denied) == 0 {
+		return approval.Finding{}
+	}
+	for _, f := range r.hidden(in) {
+		return say(f.Reason, "the denylist cannot tell what this runs: "+f.Sentence)
+	}
+	return approval.Finding{}
+}
+
 // whole returns the reasons to ask that are about the request and not about
 // one of its segments.
 func (r *Rules) whole(in Input, security approval.Security) []approval.Finding {

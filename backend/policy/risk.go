@@ -81,7 +81,7 @@ func changes(s *approval.Segment) bool {
 	return s.Kind == approval.KindChanger && !slices.Contains(s.Effects, approval.EffectDeletes)
 }
 
-func raises(s *approval.Segment) bool { return privileges[nameOf(s)] }
+func raises(s *approval.Segment) bool { return approval.Privileged(nameOf(s)) }
 
 func deletesMany(s *approval.Segment) bool {
 	return slices.Contains(s.Effects, approval.EffectDeletes) && (len(s.Made) > 0 || s.Words != nil)
