@@ -70,7 +70,7 @@ func (b backups) save(text []byte, further bool) error {
 		}
 		numbers = append(numbers, next)
 	}
-	if err := replace(b.path(numbers[len(numbers)-1]), text); err != nil {
+	if err := Replace(b.path(numbers[len(numbers)-1]), text); err != nil {
 		return fmt.Errorf("cannot keep the accepted policy: %w", err)
 	}
 	for ; len(numbers) > keptVersions; numbers = numbers[1:] {

@@ -114,9 +114,9 @@ func readCapped(f *os.File) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// replace puts a text in the place of a file, whole or not at all, and
+// Replace puts a text in the place of a file, 0600, whole or not at all, and
 // returns when it would survive a loss of power.
-func replace(path string, text []byte) error {
+func Replace(path string, text []byte) error {
 	temp, err := writeTemp(path, text)
 	if err != nil {
 		return err

@@ -86,6 +86,7 @@ func (s *Store) broken(hash string, err error) {
 // accept makes a version the one that holds.
 func (s *Store) accept(v version, what saving) {
 	s.accepted, s.seen = v, v.hash
+	s.proposed = s.proposed && what != savedEdit
 	next := Snapshot{Hash: v.hash, Document: v.doc}
 	if what == savedUsage { // policies stay as they are, and so do their indexes
 		next.view, next.Generation = s.last().view, s.last().Generation

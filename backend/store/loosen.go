@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -96,6 +98,9 @@ func (c *comparison) words(was, is approval.Policy) {
 	}
 	if approval.StricterAsk(is.Ask, was.Ask) != is.Ask {
 		say("ask", was.Ask, is.Ask)
+	}
+	if was.Ask == approval.AskOff && is.Ask != approval.AskOff && is.Security == approval.SecurityList {
+		say("ask", "off", string(is.Ask)+", so what was denied is asked about")
 	}
 	if approval.StricterSecurity(is.AskFallback, was.AskFallback) != is.AskFallback {
 		say("askFallback", was.AskFallback, is.AskFallback)
@@ -202,6 +207,15 @@ func permissionKey(e approval.Entry) string {
 	return string(text)
 }
 
+// plainProgram reports whether an entry is for one known program that does
+// not give a command more rights: an entry for one that does counts only once
+// it names arguments (judgement.md, step 4).
+func plainProgram(e approval.Entry) bool {
+	plain := func(file string) bool { return !approval.Privileged(path.Base(file)) }
+	return !strings.ContainsAny(e.Pattern, "*?[{") && plain(e.Pattern) && len(e.Identity) > 0 &&
+		!slices.ContainsFunc(e.Identity, func(id approval.Identity) bool { return !plain(id.Path) })
+}
+
 // narrows reports whether new surely permits no more than old, which is
 // switched on: a condition is new or, for a lease, ends earlier. Identities
 // must be the same: without one, the next program found is taken as known.
@@ -218,6 +232,8 @@ func narrows(old, new approval.Entry) bool {
 		return false
 	case old.ExpiresAt != 0 && (new.ExpiresAt == 0 || new.ExpiresAt > old.ExpiresAt),
 		old.UsesLeft != nil && (new.UsesLeft == nil || *new.UsesLeft > *old.UsesLeft):
+		return false
+	case len(old.Args) == 0 && len(new.Args) > 0 && !plainProgram(new):
 		return false
 	case old.ArgsExact:
 		return new.ArgsExact && slices.Equal(old.Args, new.Args)

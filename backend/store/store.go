@@ -65,11 +65,13 @@ type Store struct {
 
 	// mu guards what follows. Whoever needs the file lock takes it first.
 	mu       sync.Mutex
-	accepted version // what holds; an outside edit is compared with it
-	waiting  version // what is held, while something is
-	seen     string  // hash of what the file held, or why it could not be read
-	unkept   bool    // what holds came from outside and has no backup
-	used     uint64  // generations so far
+	accepted version    // what holds; an outside edit is compared with it
+	waiting  version    // what is held, while something is
+	seen     string     // hash of what the file held, or why it could not be read
+	unkept   bool       // what holds came from outside and has no backup
+	proposed bool       // what holds was proposed, and so is the newest backup
+	rejected turnedDown // the last proposal that a person turned down
+	used     uint64     // generations so far
 
 	looked atomic.Pointer[stamp] // the file when it was last read; nil: read it again
 }

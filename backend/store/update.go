@@ -184,6 +184,9 @@ func (s *Store) Reject(hash string) error {
 			return err
 		}
 		s.accept(v, savedEdit)
+		if s.rejected.hash == held.Hash {
+			s.rejected.at = s.opt.Now()
+		}
 		return nil
 	})
 }
