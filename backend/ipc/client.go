@@ -46,8 +46,9 @@ type Client struct {
 }
 
 type waiter struct {
-	kind   string // the answer that fits
-	answer chan answer
+	kind     string // the answer that fits
+	answer   chan answer
+	progress func(approval.EventKind) // nil for nobody
 }
 
 // answer is any line of a host.
@@ -58,6 +59,8 @@ type answer struct {
 	Payload  json.RawMessage   `json:"payload"`
 	Error    *Error            `json:"error"`
 	Decision approval.Decision `json:"decision"`
+
+	State approval.EventKind `json:"state"`
 }
 
 // signed is a frame of kind exec or call.
@@ -115,14 +118,25 @@ func (c *Client) Close() {
 	<-c.done
 }
 
+// Alive reports whether the connection was whole a moment ago.
+func (c *Client) Alive() bool {
+	select {
+	case <-c.done:
+		return false
+	default:
+		return true
+	}
+}
+
 // Exec asks the host to run a command and returns what came of it. A refusal
-// is an *Error.
+// is an *Error. Request.Progress must return at once.
 func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, error) {
+	x.Progress = x.Request.Progress != nil
 	text, err := encodeExec(x)
 	if err != nil {
 		return ExecAnswer{}, err
 	}
-	a, err := c.signed(ctx, kindExec, []byte(token), text)
+	a, err := c.signed(ctx, kindExec, []byte(token), text, x.Request.Progress)
 	if err != nil {
 		return ExecAnswer{}, err
 	}
@@ -144,7 +158,7 @@ func (c *Client) Call(ctx context.Context, key []byte, method string, params, ou
 	if err != nil {
 		return err
 	}
-	a, err := c.signed(ctx, kindCall, key, text)
+	a, err := c.signed(ctx, kindCall, key, text, nil)
 	if err != nil || out == nil {
 		return err
 	}
@@ -158,7 +172,7 @@ func (c *Client) Call(ctx context.Context, key []byte, method string, params, ou
 // decision the error is ErrNoAnswer.
 func (c *Client) Request(ctx context.Context, token string, q DecisionRequest) (approval.Decision, error) {
 	id := uuid.NewString()
-	a, err := c.do(ctx, id, answerRequest, func() any {
+	a, err := c.do(ctx, id, waiter{kind: answerRequest}, func() any {
 		return asking{kindRequest, token, id, encodeRequest(q)}
 	})
 	if err == nil && a.Decision == approval.DecisionUnset {
@@ -167,12 +181,12 @@ func (c *Client) Request(ctx context.Context, token string, q DecisionRequest) (
 	return a.Decision, err
 }
 
-func (c *Client) signed(ctx context.Context, kind string, key []byte, requestJSON string) (answer, error) {
+func (c *Client) signed(ctx context.Context, kind string, key []byte, requestJSON string, progress func(approval.EventKind)) (answer, error) {
 	id, fits := uuid.NewString(), answerExec
 	if kind == kindCall {
 		fits = answerCall
 	}
-	a, err := c.do(ctx, id, fits, func() any { return newSigned(kind, id, key, requestJSON) })
+	a, err := c.do(ctx, id, waiter{kind: fits, progress: progress}, func() any { return newSigned(kind, id, key, requestJSON) })
 	if err == nil && !a.OK {
 		if a.Error == nil {
 			a.Error = &Error{Code: CodeUnavailable, Message: "the host refused without a reason"}
@@ -194,11 +208,11 @@ func newSigned(kind, id string, key []byte, requestJSON string) signed {
 }
 
 // do sends one frame and waits for its answer.
-func (c *Client) do(ctx context.Context, id, kind string, frame func() any) (answer, error) {
+func (c *Client) do(ctx context.Context, id string, w waiter, frame func() any) (answer, error) {
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
 	}
-	w := waiter{kind, make(chan answer, 1)}
+	w.answer = make(chan answer, 1)
 	if err := c.wait(id, w); err != nil {
 		return answer{}, err
 	}
@@ -274,6 +288,11 @@ func (c *Client) read() {
 		}
 		c.mu.Lock()
 		w, ok := c.waiting[a.ID]
+		if ok && a.Type == lineProgress && w.progress != nil {
+			c.mu.Unlock()
+			w.progress(a.State)
+			continue
+		}
 		if ok = ok && w.kind == a.Type; ok {
 			delete(c.waiting, a.ID)
 		}

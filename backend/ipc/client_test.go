@@ -50,6 +50,36 @@ func TestExecRoundTrip(t *testing.T) {
 	}
 }
 
+// TestProgress tells a caller how far its command is, in order, before the
+// answer, and only if it wants that.
+func TestProgress(t *testing.T) {
+	heard := make(chan bool)
+	s := start(t, handler{exec: func(ctx context.Context, x Exec) ExecAnswer {
+		if x.Request.Progress != nil {
+			x.Request.Progress(approval.EventAsked)
+			x.Request.Progress(approval.EventStarted)
+			<-heard // what is over soon is not told of
+		}
+		return echo(ctx, x)
+	}})
+	c := dialServer(t, s)
+	for _, row := range []struct{ wants, want string }{{"yes", "[asked started]"}, {"", "[]"}} {
+		var told []approval.EventKind
+		x := command("ls")
+		if row.wants != "" {
+			x.Request.Progress = func(state approval.EventKind) {
+				if told = append(told, state); len(told) == 2 {
+					heard <- true
+				}
+			}
+		}
+		a, err := c.Exec(t.Context(), testToken, x)
+		if err != nil || a.Stdout != "ls" || fmt.Sprint(told) != row.want {
+			t.Errorf("%v %v %+v", told, err, a)
+		}
+	}
+}
+
 func TestRefusalsAreErrors(t *testing.T) {
 	s := start(t, handler{})
 	c := dialServer(t, s)

@@ -69,8 +69,12 @@ func (c *conn) identify() bool {
 		return false
 	}
 	c.ours = c.s.door.programs.run(pid)
+	most := c.s.maxConns / 2
+	if c.ours { // a node service uses one for each command of a gateway
+		most = max(most, c.s.maxConns-2*reservedConns)
+	}
 	var ok bool
-	c.who, ok = c.s.callers.enter(c, c.peer, c.s.maxConns/2)
+	c.who, ok = c.s.callers.enter(c, c.peer, most)
 	return ok
 }
 
@@ -145,7 +149,18 @@ func (c *conn) exec(f frame) bool {
 		return false
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
-	return c.begin(func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })
+	if x.Request.Claim.Gateway != "" && c.s.door.Ours(c.peer) != nil {
+		x.Request.Claim.Gateway = "" // anybody could say so
+	}
+	if !x.Progress {
+		return c.begin(func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })
+	}
+	p := &progress{c: c, id: f.id}
+	x.Request.Progress = p.tell
+	return c.begin(func() any {
+		defer p.end()
+		return execReply(f.id, c.s.handler.Exec(c.ctx, x))
+	})
 }
 
 func (c *conn) request(f frame) bool {

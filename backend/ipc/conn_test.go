@@ -222,11 +222,11 @@ func TestLinesInAnyPieces(t *testing.T) {
 	}
 }
 
-// One process gets half of the places; another one still comes in.
+// One process does not get all places; another one still comes in.
 func TestConnectionLimit(t *testing.T) {
-	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 80 })
+	s := start(t, handler{exec: echo}, func(s *Server) { s.maxConns = 4 * reservedConns })
 	var open []raw
-	for range 40 {
+	for range 2 * reservedConns {
 		p := connect(t, s)
 		if got := p.ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
 			t.Fatalf("got %q", got)
@@ -240,7 +240,7 @@ func TestConnectionLimit(t *testing.T) {
 		t.Errorf("another process: %v", err)
 	}
 	open[0].Close()
-	eventually(t, "one has left", func() bool { return s.count() == 39 })
+	eventually(t, "one has left", func() bool { return s.count() == 2*reservedConns-1 })
 	if got := connect(t, s).ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
 		t.Errorf("after one left: %q", got)
 	}

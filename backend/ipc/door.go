@@ -121,15 +121,33 @@ func (d *Door) tidy() error {
 // MayOperate returns nil when a peer may operate, and else one sentence that
 // says why not.
 func (d *Door) MayOperate(peer approval.Peer) error {
+	f, err := d.facts(peer)
+	if err != nil {
+		return err
+	}
+	return d.judge(process{peer.PID, peer.Started}, f)
+}
+
+// Ours returns nil when a peer runs one of our programs and no command that we
+// ran started it: what it passes on of a gateway is not made up by an agent.
+func (d *Door) Ours(peer approval.Peer) error {
+	f, err := d.facts(peer)
+	if err != nil {
+		return err
+	}
+	return d.ours(process{peer.PID, peer.Started}, f)
+}
+
+func (d *Door) facts(peer approval.Peer) (facts, error) {
 	if peer.UID != os.Geteuid() {
-		return errors.New("this process belongs to another user")
+		return facts{}, errors.New("this process belongs to another user")
 	}
 	chain, err := ancestry(peer.PID)
 	if err != nil {
-		return fmt.Errorf("it cannot be seen who started this process: %w", err)
+		return facts{}, fmt.Errorf("it cannot be seen who started this process: %w", err)
 	}
 	_, marked := proc.Getenv(peer.PID, runMark)
-	return d.judge(process{peer.PID, peer.Started}, facts{chain, d.programs.run(peer.PID), marked})
+	return facts{chain, d.programs.run(peer.PID), marked}, nil
 }
 
 // facts are what the kernel says about a process at one moment.
@@ -139,8 +157,8 @@ type facts struct {
 	marked bool        // it carries the mark of a command that a host started
 }
 
-// judge is the decision, apart from the looking.
-func (d *Door) judge(id process, f facts) error {
+// ours is the first half of the decision, apart from the looking.
+func (d *Door) ours(id process, f facts) error {
 	if f.chain[0].Started != id.started || f.chain[0].Zombie {
 		return errors.New("the process that connected has ended")
 	}
@@ -157,6 +175,14 @@ func (d *Door) judge(id process, f facts) error {
 		if p.PID == d.self.pid {
 			return errors.New("this process was started by a command that Countersign ran")
 		}
+	}
+	return nil
+}
+
+// judge is the whole decision.
+func (d *Door) judge(id process, f facts) error {
+	if err := d.ours(id, f); err != nil || id == d.self {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

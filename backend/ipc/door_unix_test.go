@@ -409,3 +409,33 @@ func foreign(path, line string) error {
 	io.Copy(os.Stdout, nc)
 	return nil
 }
+
+// What a gateway is said to have answered comes from our own program, which no
+// command of ours started, or is nothing.
+func TestGatewayClaim(t *testing.T) {
+	said := make(chan string, 1)
+	s := start(t, handler{exec: func(ctx context.Context, x Exec) ExecAnswer {
+		said <- x.Request.Claim.Gateway
+		return echo(ctx, x)
+	}})
+	x := command("true")
+	x.Request.Claim.Gateway = "gw:1"
+	if _, err := dialServer(t, s).Exec(t.Context(), testToken, x); err != nil || <-said != "gw:1" {
+		t.Error("it does not come through", err)
+	}
+	exe := filepath.Join(shortDir(t), "other")
+	copyExe(t, exe)
+	for name, k := range map[string]task{"started by us": {Ask: true}, "another program": {Ask: true, Exe: exe}} {
+		k.Dir = shortDir(t)
+		cmd, err := k.start(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-said; got != "" {
+			t.Errorf("%s: %q is believed", name, got)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(name, err)
+		}
+	}
+}

@@ -18,6 +18,8 @@ const (
 	answerExec    = "exec-res"
 	answerRequest = "decision"
 	answerCall    = "call-res"
+
+	lineProgress = "exec-progress"
 )
 
 // frame is one line of a peer, not verified yet.
@@ -100,6 +102,14 @@ type execPayload struct {
 	Stdout   string  `json:"stdout"`
 	Stderr   string  `json:"stderr"`
 	Error    *string `json:"error"`
+}
+
+// progressReply comes before the answer to an exec whose caller wants it. To
+// others it is a foreign line, which they skip.
+type progressReply struct {
+	Type  string             `json:"type"`
+	ID    string             `json:"id"`
+	State approval.EventKind `json:"state"`
 }
 
 // decisionReply is the answer to request.

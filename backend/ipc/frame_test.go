@@ -440,9 +440,9 @@ func TestExecWords(t *testing.T) {
 			Env: map[string]string{"A": "1", "B": ""}, Timeout: 1500 * time.Millisecond, Background: true,
 			NeedsScreenRecording: true, AgentID: "main", SessionKey: "agent:main:main",
 			Deadline: time.UnixMilli(1795160802216),
-			Claim:    approval.Claim{Decision: approval.AllowOnce},
+			Claim:    approval.Claim{Decision: approval.AllowOnce, Security: approval.SecurityList, Ask: approval.AskAlways, Gateway: "gw:1"},
 		},
-		PolicySnapshot: json.RawMessage(`{"security":"allowlist"}`),
+		PolicySnapshot: json.RawMessage(`{"security":"allowlist"}`), Progress: true,
 	}
 	for _, want := range []Exec{x, {Request: approval.Request{Command: []string{"ls"}, Who: approval.Ours}}} {
 		text, err := encodeExec(want)

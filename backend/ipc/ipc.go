@@ -37,6 +37,8 @@ type Exec struct {
 	// PolicySnapshot is the object that the caller sent with its claim, as
 	// it was sent; nil without one.
 	PolicySnapshot json.RawMessage
+	// Progress asks for a line when Request.Progress is called.
+	Progress bool
 }
 
 // ExecAnswer is the outcome of an Exec: what ran, or why nothing did.

@@ -17,8 +17,15 @@ var methods = map[string]credential{
 	"pending.watch": byToken,
 	"policy.get":    byToken,
 	"explain":       byToken,
+	"denylist":      byToken,
 	"history.list":  byToken,
 	"running.list":  byToken,
+	"prepare":       byToken,
+	"which":         byToken,
+	"policy.file":   byToken,
+	// What it loosens waits for a person, as an edit of the file does, which
+	// every program of the user can make.
+	"policy.propose": byToken,
 
 	"pending.answer": byKey,
 	"pending.hold":   byKey,

@@ -60,6 +60,16 @@ func execField(x *Exec, key string, v json.RawMessage) error {
 		return moment(v, &r.Deadline)
 	case "background":
 		return json.Unmarshal(v, &r.Background)
+	case "security":
+		return json.Unmarshal(v, &r.Claim.Security)
+	case "ask":
+		return json.Unmarshal(v, &r.Claim.Ask)
+	case "gateway":
+		return json.Unmarshal(v, &r.Claim.Gateway)
+	case "progress":
+		return json.Unmarshal(v, &x.Progress)
+	case "systemRunPlan":
+		return json.Unmarshal(v, &r.Prepared)
 	}
 	return nil
 }
@@ -236,6 +246,12 @@ type execWire struct {
 	PolicySnapshot       json.RawMessage   `json:"policySnapshot,omitempty"`
 	DeadlineMs           int64             `json:"deadlineMs,omitempty"`
 	Background           bool              `json:"background,omitempty"`
+	Progress             bool              `json:"progress,omitempty"`
+
+	Security      approval.Security  `json:"security,omitempty"`
+	Ask           approval.Ask       `json:"ask,omitempty"`
+	Gateway       string             `json:"gateway,omitempty"`
+	SystemRunPlan *approval.Prepared `json:"systemRunPlan,omitempty"`
 }
 
 func encodeExec(x Exec) (string, error) {
@@ -245,7 +261,8 @@ func encodeExec(x Exec) (string, error) {
 		NeedsScreenRecording: r.NeedsScreenRecording,
 		AgentID:              orNull(r.AgentID), SessionKey: orNull(r.SessionKey),
 		ApprovalDecision: orNull(string(r.Claim.Decision)), ApprovalSource: r.Claim.Source,
-		PolicySnapshot: x.PolicySnapshot, Background: r.Background,
+		PolicySnapshot: x.PolicySnapshot, Background: r.Background, Progress: x.Progress,
+		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, SystemRunPlan: r.Prepared,
 	}
 	if r.Timeout > 0 {
 		ms := max(r.Timeout.Milliseconds(), 1)

@@ -18,7 +18,7 @@ import (
 const (
 	maxWaiting = 5_000
 	// maxConns is how many connections there may be. One process gets half
-	// of them, and the last reservedConns are for those who may operate: else any
+	// of them, one of our program nearly all, and the last reservedConns are for those who may operate: else any
 	// other one could keep the operator out by connecting and saying nothing.
 	maxConns      = 1_000
 	reservedConns = 32
