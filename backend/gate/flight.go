@@ -66,9 +66,20 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 		return f, noHistory()
 	}
 	if req.NeedsScreenRecording { // before anybody is asked in vain
-		return f, deny(approval.ReasonScreenRecording, "this host cannot tell whether it may record the screen")
+		return f, g.screen()
 	}
 	return f, nil
+}
+
+// screen refuses what needs the screen, unless commands may surely record it.
+func (g *Gate) screen() *approval.Denial {
+	switch {
+	case g.Screen == nil:
+		return deny(approval.ReasonScreenRecording, "this host cannot tell whether it may record the screen")
+	case !g.Screen():
+		return deny(approval.ReasonScreenRecording, "Countersign may not record the screen: the person can allow it in System Settings, Privacy & Security, Screen Recording")
+	}
+	return nil
 }
 
 // judge analyses and judges the request as things are now.
@@ -101,9 +112,15 @@ func (f *flight) input() policy.Input {
 func (f *flight) decide(ctx context.Context) *approval.Denial {
 	ctx, done := f.within(ctx)
 	defer done()
-	d := f.settle(ctx)
+	d := f.drifted() // nobody is asked in vain
+	if d == nil {
+		d = f.settle(ctx)
+	}
 	if f.stopped() {
 		return stopDenial()
+	}
+	if d == nil {
+		d = f.drifted()
 	}
 	return d
 }
@@ -113,6 +130,9 @@ func (f *flight) settle(ctx context.Context) *approval.Denial {
 	case approval.VerdictAllow:
 		return f.proceed(ctx)
 	case approval.VerdictAsk:
+		if f.answeredElsewhere() {
+			return f.takeElsewhere(ctx)
+		}
 		if !f.Asker.CanAsk() {
 			f.evaluate(true)
 			if f.judgement.Verdict != approval.VerdictAllow {

@@ -70,6 +70,8 @@ type Config struct {
 	NewID func() string
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Screen tells whether commands may record the screen; nil where nobody can.
+	Screen func() bool
 }
 
 // Gate judges requests and runs what may run. It may be used by many at once.
@@ -195,6 +197,18 @@ func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Requ
 	}
 	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
 	return policy.Prepare(p, g.Home, realPath).Evaluate(f.input()), nil
+}
+
+// Denylisted tells why the floor or the denylist forbids a request wherever it
+// runs, in a sandbox too; no reason where they do not.
+func (g *Gate) Denylisted(ctx context.Context, req approval.Request) (approval.Finding, error) {
+	m, err := g.Machine(ctx)
+	if err != nil {
+		return approval.Finding{}, err
+	}
+	rules, _ := g.rulesFor(store.AgentID(req.AgentID))
+	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
+	return rules.Denylisted(f.input()), nil
 }
 
 // Explain judges a request as Run would, and neither asks nor runs.

@@ -137,8 +137,8 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 
 func (b *bench) edit(change func(*store.Document) error) {
 	b.t.Helper()
-	if _, err := b.store.Update("", change); err != nil {
-		b.t.Fatal(err)
+	if snap, err := b.store.Update("", change); err != nil {
+		b.t.Fatalf("%v %+v", err, snap.Held)
 	}
 }
 
@@ -498,6 +498,28 @@ func TestInvalidRequests(t *testing.T) {
 	for _, row := range rows {
 		if row.State != history.Denied || row.Reason == "" || row.Ended.IsZero() {
 			t.Errorf("%+v", row)
+		}
+	}
+}
+
+// What needs the screen runs where commands may record it, and is judged like
+// everything else then.
+func TestScreen(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "exit 3")
+	for _, row := range []struct {
+		screen func() bool
+		want   string
+	}{
+		{nil, "denied permission:screenRecording"},
+		{func() bool { return false }, "denied permission:screenRecording"},
+		{func() bool { return true }, `code 3 ""`},
+	} {
+		b.Gate.Screen = row.screen
+		req := b.request("tool")
+		req.NeedsScreenRecording = true
+		if got := outcome(b.Run(context.Background(), req)); got != row.want {
+			t.Errorf("%+v: %s", row, got)
 		}
 	}
 }

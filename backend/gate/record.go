@@ -72,6 +72,9 @@ func (f *flight) tell(kind approval.EventKind, reason approval.Reason, code *int
 		Kind: kind, RunID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey,
 		Reason: reason, ExitCode: code, At: f.Now().UnixMilli(),
 	})
+	if f.req.Progress != nil && kind != approval.EventFinished && kind != approval.EventDenied { // those are its answer
+		f.req.Progress(kind)
+	}
 }
 
 // prompt is the question with everything that is shown with it.

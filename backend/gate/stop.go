@@ -32,11 +32,12 @@ const stoppedAll = "the person pressed Stop everything"
 // by says who did it. It returns how many questions it denied and how many
 // answers it ended.
 func (g *Gate) Stop(by string) (questions, answers int) {
-	// First this: what is judged or put from here on is known to be too late.
-	g.epoch.Swap(newEpoch()).end()
+	// What came before this is ended before anything is denied: what it judges or
+	// puts from then on is known to be too late.
+	before := g.epoch.Swap(newEpoch())
 	questions = g.Pending.DenyAll(approval.Answer{
 		Decision: approval.DecisionDeny, By: by, Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: stoppedAll},
-	})
+	}, before.end)
 	return questions, g.standing.drop(func(string, *standingAnswer) bool { return true })
 }
 

@@ -262,10 +262,12 @@ func (b *Book) give(q *question, a approval.Answer) error {
 }
 
 // DenyAll gives every question this answer, takes those away that nobody waits
-// for, and returns how many somebody waited for.
-func (b *Book) DenyAll(a approval.Answer) (denied int) {
+// for, and returns how many somebody waited for. It calls end first, which may
+// end the callers: the answer is there before any of them has left.
+func (b *Book) DenyAll(a approval.Answer, end func()) (denied int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	end()
 	for len(b.questions) > 0 {
 		if b.give(b.questions[0], a) == nil {
 			denied++

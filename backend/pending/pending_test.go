@@ -99,6 +99,32 @@ func TestOnlyOfferedAnswers(t *testing.T) {
 	}
 }
 
+// Who is ended by the denial of everything has its answer, and is counted.
+func TestDenyAll(t *testing.T) {
+	const many = 8
+	deny := approval.Answer{Decision: approval.DecisionDeny, By: "panel"}
+	for range 100 {
+		b := pending.New()
+		ctx, end := context.WithCancel(t.Context())
+		var answers []<-chan approval.Answer
+		for i := range many {
+			id := fmt.Sprint(i)
+			answers = append(answers, asked(t, b, ctx, question(id, "a"), id, later()))
+		}
+		if denied := b.DenyAll(deny, end); denied != many {
+			t.Fatalf("denied %d of %d", denied, many)
+		}
+		for _, a := range answers {
+			if a := <-a; a.By != deny.By {
+				t.Fatalf("got %+v", a)
+			}
+		}
+		if a, err := b.Ask(ctx, question("late", "a"), "late", later()); err != nil || a.By != pending.Nobody {
+			t.Fatalf("put after the end: %+v, %v", a, err)
+		}
+	}
+}
+
 func TestExpiry(t *testing.T) {
 	b := pending.New()
 	a, err := b.Ask(context.Background(), question("1", "a"), "k", time.Now().Add(-time.Second))

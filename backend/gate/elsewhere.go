@@ -1,0 +1,48 @@
+package gate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/policy"
+)
+
+// answeredElsewhere reports whether the yes counts that was given at a gateway:
+// where a person switched that on for it, for a run that is just what was
+// prepared, under the policy of then. What is asked about always, and what only
+// a person here may let through, it does not answer (product.md, two
+// credentials).
+func (f *flight) answeredElsewhere() bool {
+	c, p := f.req.Claim, f.req.Prepared
+	switch {
+	case c.Decision != approval.AllowOnce || c.Source != "" || c.Gateway == "":
+		return false
+	case p == nil || p.Policy == nil || f.drifted() != nil || p.Programs == "" || p.EnvHash != f.req.EnvHash():
+		return false
+	case f.judgement.Ask == approval.AskAlways || policy.HoldsProtected(f.judgement):
+		return false
+	}
+	return slices.Contains(f.Store.Current().AcceptAnswersFrom(f.req.AgentID), c.Gateway)
+}
+
+// takeElsewhere runs what was answered at a gateway, as if the person here had
+// said yes once.
+func (f *flight) takeElsewhere(ctx context.Context) *approval.Denial {
+	f.answer = approval.Answer{Decision: approval.AllowOnce, By: "gateway " + f.req.Claim.Gateway}
+	f.row.Asked, f.row.Answered, f.row.Decision, f.row.AnsweredBy = f.Now(), f.Now(), f.answer.Decision, f.answer.By
+	f.event(approval.EventAnswered, approval.ReasonNone)
+	f.byPerson = true
+	shown := bound{f.plan, f.judgement, f.contents()}
+	if _, d := f.unpaused(ctx); d != nil {
+		return d
+	}
+	f.judge(false)
+	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
+		return d
+	}
+	if !f.answeredElsewhere() || !shown.held.sameAs(f.contents()) {
+		return deny(approval.ReasonDrifted, "what was answered at the gateway changed: ask again")
+	}
+	return f.grants()
+}
