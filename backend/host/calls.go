@@ -26,6 +26,7 @@ type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
 // methods are what this host offers. Which credential each needs is settled
 // at the door, in package ipc.
 var methods = map[string]method{
+	"denylist":       denylist,
 	"entries.add":    entriesAdd,
 	"entries.remove": entriesRemove,
 	"explain":        explain,
@@ -38,14 +39,18 @@ var methods = map[string]method{
 	"pending.list":   pendingList,
 	"pending.watch":  pendingWatch,
 	"policy.accept":  policyAccept,
+	"policy.file":    policyFile,
 	"policy.get":     policyGet,
+	"policy.propose": policyPropose,
 	"policy.reject":  policyReject,
 	"policy.set":     policySet,
 	"resume":         resumeCall,
+	"prepare":        prepare,
 	"running.list":   runningList,
 	"running.stop":   runningStop,
 	"status":         status,
 	"stop":           stopAll,
+	"which":          which,
 	"window.open":    windowOpen,
 }
 
@@ -73,9 +78,12 @@ type Status struct {
 	Held     []string `json:"held,omitempty"` // what a waiting edit would loosen
 	HeldHash string   `json:"heldHash,omitempty"`
 	History  string   `json:"history,omitempty"` // why it cannot be written
-	CanAsk   bool     `json:"canAsk"`
-	Waiting  int      `json:"waiting"`
-	Running  int      `json:"running"`
+	// HistoryAside are the files of histories that could not be read. Each was
+	// kept, and another one begun.
+	HistoryAside []string `json:"historyAside,omitempty"`
+	CanAsk       bool     `json:"canAsk"`
+	Waiting      int      `json:"waiting"`
+	Running      int      `json:"running"`
 	// Paused tells that nothing starts, PausedUntil until when in unix
 	// milliseconds, 0 until somebody resumes, and HeldBack how many requests wait
 	// for that beside the questions.
@@ -106,6 +114,7 @@ func (h *Host) status() Status {
 	if err := h.history.Err(); err != nil {
 		s.History = err.Error()
 	}
+	s.HistoryAside, _ = h.history.Broken() // a folder that cannot be read has worse to tell
 	return s
 }
 
@@ -343,15 +352,51 @@ func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, e
 	return map[string]string{"hash": snap.Hash}, nil
 }
 
+// Opened is what `window.open` returns.
+type Opened struct {
+	// GivesWay tells that this host ends, so that the caller can be the host.
+	GivesWay bool `json:"givesWay,omitempty"`
+}
+
 func windowOpen(h *Host, _ context.Context, _ ipc.Call) (any, error) {
-	if h.opt.OpenWindow == nil {
-		return nil, errors.New("this host has no window")
+	switch {
+	case h.opt.OpenWindow != nil:
+		h.opt.OpenWindow()
+		return Opened{}, nil
+	case h.opt.GiveWay != nil:
+		h.opt.GiveWay()
+		return Opened{GivesWay: true}, nil
 	}
-	h.opt.OpenWindow()
-	return struct{}{}, nil
+	return nil, errors.New("this host has no window")
 }
 
 func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	req, err := supposed(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.Explain(ctx, req)
+}
+
+// denylist tells what forbids a command that is to run in a sandbox.
+func denylist(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	req, err := supposed(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.gate.Denylisted(ctx, req)
+}
+
+func prepare(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	req, err := supposed(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.gate.Prepare(ctx, req)
+}
+
+// supposed is a request that is only spoken of.
+func supposed(c ipc.Call) (approval.Request, error) {
 	params, err := decode[struct {
 		Command    []string          `json:"command"`
 		Cwd        string            `json:"cwd"`
@@ -359,13 +404,13 @@ func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		AgentID    string            `json:"agentId"`
 		SessionKey string            `json:"sessionKey"`
 	}](c)
-	if err != nil {
-		return nil, err
+	if err == nil && len(params.Command) == 0 {
+		err = errors.New("command is missing")
 	}
-	return h.Explain(ctx, approval.Request{
+	return approval.Request{
 		Command: params.Command, Cwd: params.Cwd, Env: params.Env,
 		AgentID: params.AgentID, SessionKey: params.SessionKey, Who: approval.Ours,
-	})
+	}, err
 }
 
 // Explanation is what `explain` returns.

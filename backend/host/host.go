@@ -63,11 +63,19 @@ type Options struct {
 	// Event is told of everything that happens to runs, unless it is nil. It
 	// must not block.
 	Event func(approval.Event)
+	// Screen tells whether commands may record the screen; nil where nobody can.
+	Screen func() bool
 	// OpenWindow shows the window to a person who looks for it, unless it is
 	// nil. It must not block.
 	OpenWindow func()
-	Version    string
-	Log        *slog.Logger
+	// GiveWay ends this host for the sake of the app that a person starts,
+	// unless it is nil. It must not block.
+	GiveWay func()
+	// KeepHistory is how long a row of the history is kept at most; 0 for as
+	// long as product.md says.
+	KeepHistory time.Duration
+	Version     string
+	Log         *slog.Logger
 }
 
 // Host is a running exec host.
@@ -145,7 +153,7 @@ func (h *Host) open() (err error) {
 	}); err != nil {
 		return err
 	}
-	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), Log: h.log}); err != nil {
+	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), MaxAge: h.opt.KeepHistory, Log: h.log}); err != nil {
 		return err
 	}
 	if h.runner, err = runner.New(runner.Options{Log: h.log}); err != nil {
@@ -158,7 +166,7 @@ func (h *Host) open() (err error) {
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
 		Hashes: &command.Hashes{}, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
-		NewID: h.newID, Now: time.Now, Log: h.log,
+		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen,
 	})
 	return nil
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
@@ -83,6 +84,12 @@ func (h *Host) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 // Suggest returns entries that an agent should have, by what it was allowed.
 func (h *Host) Suggest(ctx context.Context, agentID string) ([]gate.Suggestion, error) {
 	return h.gate.Suggest(ctx, agentID)
+}
+
+// Offered returns how a recorded request can be allowed from now on. Its errors
+// say for a person why it cannot.
+func (h *Host) Offered(ctx context.Context, id string) (gate.Offered, error) {
+	return h.gate.Offered(ctx, id)
 }
 
 // ScreenAway tells that nobody who may answer is in front of the screen, or that
@@ -177,3 +184,7 @@ func (h *Host) follow(ctx context.Context) {
 		}
 	}
 }
+
+// KeepHistory changes how long a row of the history is kept at most, from the
+// next write on.
+func (h *Host) KeepHistory(age time.Duration) { h.history.Keep(age) }

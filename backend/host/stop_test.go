@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/proc"
@@ -55,7 +57,11 @@ func TestStopEverything(t *testing.T) {
 				return false
 			}
 		}
-		return len(b.runner.Running()) == len(names)+1
+		groups := 0
+		for _, run := range b.runner.Running() {
+			groups += len(run.Groups)
+		}
+		return groups == len(names)+2 // two of the pipeline
 	})
 	began := time.Now()
 	var s Stopped
@@ -116,6 +122,51 @@ func TestStopAndLeases(t *testing.T) {
 	}
 	cancel()
 	all.Wait()
+}
+
+// What starts under a lease while another program holds up its end is ended
+// too.
+func TestStopWhileLeasesAreTaken(t *testing.T) {
+	b := newBench(t)
+	b.script("sleeper", "exec sleep 1000")
+	_, err := b.Update(func(d *store.Document) error {
+		d.Add("main", approval.Entry{Pattern: b.path("bin/sleeper"), ExpiresAt: time.Now().Add(time.Hour).UnixMilli()})
+		return nil
+	})
+	must(t, err)
+	answers := make(chan answer, 2)
+	start := func() {
+		go func() { answers <- b.ask(context.Background(), b.text("sleeper")) }()
+	}
+	runs := func() bool { return len(b.runner.Running()) == 1 && len(b.runner.Running()[0].Groups) == 1 }
+	start() // so that what it is has been recorded
+	eventually(t, "it runs", runs)
+
+	held, err := os.OpenFile(b.path("state/exec-approvals.json.lock"), os.O_RDWR, 0)
+	must(t, err)
+	defer held.Close()
+	must(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
+	stopped := make(chan Stopped)
+	go func() {
+		s, err := b.StopEverything("panel")
+		if err != nil {
+			t.Error(err)
+		}
+		stopped <- s
+	}()
+	<-answers // the first half has begun to end what ran
+	start()
+	eventually(t, "it runs again", runs)
+	must(t, unix.Flock(int(held.Fd()), unix.LOCK_UN))
+	if s := <-stopped; s != (Stopped{Commands: 2, Leases: 1}) {
+		t.Fatalf("%+v", s)
+	}
+	if got := (<-answers).String(); !strings.HasPrefix(got, "ended: the command was ended because the person pressed Stop everything") {
+		t.Error(got)
+	}
+	if left := b.runner.Running(); len(left) != 0 {
+		t.Errorf("%+v", left)
+	}
 }
 
 // Where the leases cannot be taken back, nothing starts until a person looked.

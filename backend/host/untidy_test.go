@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -32,6 +33,34 @@ func sqlite(t *testing.T, at string) *sql.Conn {
 	conn, err := db.Conn(t.Context())
 	must(t, err)
 	return conn
+}
+
+// A history that was cut short is kept beside, and another one begun: the host
+// says so, and runs.
+func TestHistoryCutShort(t *testing.T) {
+	b := newBench(t, "/bin/echo", "/bin/cat")
+	for i := range 40 {
+		must(t, b.history.Put(history.Row{ID: fmt.Sprint(i), State: history.Done, Command: strings.Repeat("x", 1000), Arrived: b.started}))
+	}
+	b.again(func(at string) { must(t, os.Truncate(at, 5000)) })
+	eventually(t, "the host says so", func() bool { return len(b.Status().HistoryAside) == 1 })
+	if s := b.Status(); s.History != "" || !strings.Contains(s.HistoryAside[0], "history.db.broken-") {
+		t.Errorf("%+v", s)
+	}
+	b.serves(t)
+	b.again(func(string) {})
+	if rows := b.rows(); len(rows) == 0 || len(b.Status().HistoryAside) != 1 {
+		t.Errorf("after another start: %d rows, %q", len(rows), b.Status().HistoryAside)
+	}
+}
+
+// rows are the requests in the history.
+func (b *bench) rows() []history.Row {
+	b.t.Helper()
+	none := ""
+	rows, err := b.history.List(b.t.Context(), history.Query{Parent: &none, Limit: 1000})
+	must(b.t, err)
+	return rows
 }
 
 // TestStartsWithoutHistory starts a host on a history that it cannot use. It
