@@ -1,0 +1,5 @@
+package node
+
+// These are the names that gateways know; they decide which commands a node may
+// offer.
+const platform, family = "windows", "Windows"
