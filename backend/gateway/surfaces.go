@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/countersign-app/countersign/backend/link"
+)
+
+// counts are what /metrics tells. None of it names an agent, a session or a
+// command.
+type counts struct {
+	requests, refused, turnedAway, runs, denied prometheus.Counter
+}
+
+// measure makes the counts, and the registry that serves them.
+func (g *Gateway) measure() *prometheus.Registry {
+	all := prometheus.NewRegistry()
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: "countersign", Subsystem: "gateway", Name: name, Help: help})
+		all.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string, now func() float64) {
+		all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "countersign", Subsystem: "gateway", Name: name, Help: help}, now))
+	}
+	g.counts = counts{
+		requests:   counter("requests_total", "Requests of nodes and operators."),
+		refused:    counter("requests_refused_total", "Requests that were refused."),
+		turnedAway: counter("connections_refused_total", "Connections that were not let in."),
+		runs:       counter("runs_total", "Commands of agents that were led to a host."),
+		denied:     counter("runs_denied_total", "Commands of agents that did not run."),
+	}
+	gauge("nodes", "Nodes that are connected.", func() float64 { return float64(g.connected(link.RoleNode)) })
+	gauge("operators", "Operators that are connected.", func() float64 { return float64(g.connected(link.RoleOperator)) })
+	gauge("runs", "Commands of agents that have not ended.", func() float64 { return float64(g.runs.open()) })
+	return all
+}
+
+func (g *Gateway) connected(role string) (n int) {
+	for _, p := range g.all() {
+		if p.role == role {
+			n++
+		}
+	}
+	return n
+}
+
+// handler serves the doors: the WebSocket, and three pages that tell how the
+// gateway is. Nobody needs a token for those: they tell no secret.
+func (g *Gateway) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if _, bad := g.config.Current(); bad != nil {
+			say(w, http.StatusServiceUnavailable, "the configuration cannot be used: see the log")
+			return
+		}
+		say(w, http.StatusOK, "ok")
+	})
+	mux.HandleFunc("GET /{$}", g.serveLine)
+	return mux
+}
+
+func say(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(text + "\n")) // who is gone needs no answer
+}
