@@ -37,7 +37,7 @@ func (approvalsGet) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	text, err := p.policyText()
+	text, err := host.ReadPolicyFile(p.state)
 	if err != nil {
 		return err
 	}

@@ -3,17 +3,12 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
-	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -25,57 +20,26 @@ var errNoPolicy = exit{exitNoHost, "there is no policy here yet: `countersign ho
 
 // document reads the policy file as it is on disk.
 func (p *program) document() (*store.Document, error) {
-	text, err := p.policyText()
-	if err != nil {
-		return nil, err
-	}
-	return store.Parse(p.state.Approvals(), text, p.home)
-}
-
-// maxPolicy is more than any policy file that a host takes, in bytes.
-const maxPolicy = 16 << 20
-
-// policyText reads the policy file. What is put in its place cannot hang us.
-func (p *program) policyText() ([]byte, error) {
-	f, err := os.OpenFile(p.state.Approvals(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errNoPolicy
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no plain file: move it away", p.state.Approvals())
-	}
-	return io.ReadAll(io.LimitReader(f, maxPolicy))
+	doc, err := host.ReadDocument(p.state, p.home)
+	return doc, ending(err)
 }
 
 // dial connects to the host of the state folder. The document is nil while
 // the policy file is broken.
 func (p *program) dial() (*ipc.Client, *store.Document, error) {
-	doc, broken := p.document()
-	if errors.Is(broken, errNoPolicy) {
-		return nil, nil, broken
-	}
-	socket := p.state.Socket()
-	if broken == nil && doc.Socket.Path != "" {
-		socket = paths.Expand(doc.Socket.Path, p.home)
-	}
-	client, err := ipc.Dial(socket)
-	switch {
-	case nobody(err) && broken != nil:
-		return nil, nil, broken
-	case nobody(err):
-		return nil, doc, errNoHost
-	}
-	return client, doc, err // a broken file, and so no document, stops nobody from stopping a run
+	client, doc, err := host.Dial(p.state, p.home)
+	return client, doc, ending(err)
 }
 
-// nobody reports whether an error says that there is no socket, or nobody
-// behind it.
-func nobody(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed)
+// ending gives the errors that end the program with a code of their own.
+func ending(err error) error {
+	switch {
+	case errors.Is(err, host.ErrNobody):
+		return errNoHost
+	case errors.Is(err, host.ErrNoPolicy):
+		return errNoPolicy
+	}
+	return err
 }
 
 // read calls a reading method with the request token.

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/node"
 )
 
 type doctorCommand struct {
@@ -72,7 +73,24 @@ func (p *program) checks() []check {
 	if p.state.Beside {
 		list = append(list, check{"openclaw", true, "keeps its own store in the folder above, so our files are in " + p.state.Dir})
 	}
-	return append(list, p.checkHost()...)
+	return append(append(list, p.checkHost()...), p.checkServices()...)
+}
+
+// checkServices looks at what is installed, and at the connection of the node.
+func (p *program) checkServices() (list []check) {
+	for _, name := range []string{"node", "gateway"} {
+		if s := p.services().Status(name); s.Installed {
+			list = append(list, check{name + " service", s.Running, inWords(s)})
+		}
+	}
+	s, err := node.ReadStatus(p.state.NodeStatus())
+	switch {
+	case err != nil:
+		list = append(list, check{"node", false, err.Error()})
+	case s.State != node.Stopped:
+		list = append(list, check{"node", s.State == node.Connected, nodeState{Node: s}.connection()})
+	}
+	return list
 }
 
 func (p *program) checkMode(what, path string, want os.FileMode) check {
@@ -140,6 +158,9 @@ func (p *program) checkHost() []check {
 	}
 	if s.History != "" {
 		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
+	}
+	for _, at := range s.HistoryAside {
+		list = append(list, check{"history", true, "could not be read and is kept as " + at + "; another one was begun"})
 	}
 	if len(s.Held) > 0 {
 		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})

@@ -37,18 +37,22 @@ type commands struct {
 	StateDir string `help:"State folder (default: $COUNTERSIGN_STATE_DIR, $OPENCLAW_STATE_DIR, ~/.openclaw)." placeholder:"DIR" name:"state-dir"`
 	JSON     bool   `help:"Print JSON." name:"json"`
 
-	Host      hostCommands      `cmd:"" help:"The exec host."`
-	Run       runCommand        `cmd:"" help:"Run a command as an agent would: judged, asked, run by the host."`
-	Approvals approvalsCommands `cmd:"" help:"Entries of the policy, and waiting questions."`
-	Policy    policyCommands    `cmd:"" help:"What holds for an agent, and why."`
-	Leases    leasesCommands    `cmd:"" help:"Entries that have an end."`
-	Running   runningCommands   `cmd:"" help:"Commands that run now."`
-	History   historyCommands   `cmd:"" help:"What was asked and what came of it."`
-	Pause     pauseCommand      `cmd:"" help:"Let nothing start for a while; what runs goes on."`
-	Resume    resumeCommand     `cmd:"" help:"End a pause."`
-	Stop      stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`
-	Doctor    doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
-	Version   versionCommand    `cmd:"" help:"Print the version."`
+	Host       hostCommands      `cmd:"" help:"The exec host."`
+	Node       nodeCommands      `cmd:"" help:"The node service: joins a gateway."`
+	Gateway    gatewayCommands   `cmd:"" help:"The gateway: leads the commands of agents to where they belong."`
+	Run        runCommand        `cmd:"" help:"Run a command as an agent would: judged, asked, run by the host."`
+	Approvals  approvalsCommands `cmd:"" help:"Entries of the policy, and waiting questions."`
+	Policy     policyCommands    `cmd:"" help:"What holds for an agent, and why."`
+	Leases     leasesCommands    `cmd:"" help:"Entries that have an end."`
+	Running    runningCommands   `cmd:"" help:"Commands that run now."`
+	History    historyCommands   `cmd:"" help:"What was asked and what came of it."`
+	Pause      pauseCommand      `cmd:"" help:"Let nothing start for a while; what runs goes on."`
+	Resume     resumeCommand     `cmd:"" help:"End a pause."`
+	Stop       stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`
+	Link       linkCommands      `cmd:"" help:"Have other programs ask this machine's Countersign."`
+	Doctor     doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes the words of countersign in a shell."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
 // program is what every command needs: where things are, and where to print.

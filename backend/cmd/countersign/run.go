@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/link"
 )
 
 type runCommand struct {
@@ -21,13 +22,25 @@ type runCommand struct {
 	Env     []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
 	Timeout time.Duration `help:"End the command after this time." placeholder:"D"`
 	Wait    time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
-	Command []string      `arg:"" passthrough:"partial" help:"The command and its words."`
+
+	Gateway   string        `help:"Run it through this gateway, on the host that is configured there (default: $$COUNTERSIGN_GATEWAY; without one: here)." env:"COUNTERSIGN_GATEWAY" placeholder:"URL"`
+	Plaintext bool          `help:"Let the token of the gateway travel to another machine over ws://, for everybody on the way to read."`
+	Host      approval.Host `help:"Host to run it on: sandbox, gateway or node. Needs --gateway." placeholder:"HOST"`
+	Node      string        `help:"Node to run it on. Needs --gateway." placeholder:"NAME"`
+
+	Command []string `arg:"" passthrough:"partial" help:"The command and its words."`
 }
 
 func (c *runCommand) Run(p *program) error {
 	req, err := c.request()
 	if err != nil {
 		return exit{exitUsage, err.Error()}
+	}
+	if c.Gateway != "" {
+		return c.through(p, req)
+	}
+	if c.Host != "" || c.Node != "" {
+		return exit{exitUsage, "--host and --node need --gateway"}
 	}
 	client, doc, err := p.dial()
 	if err != nil {
@@ -53,6 +66,41 @@ func (c *runCommand) Run(p *program) error {
 		return exit{exitNoHost, fmt.Sprintf("the host was lost while it worked on this: %v", err)}
 	}
 	return p.passOn(answer)
+}
+
+// through runs the command through a gateway.
+func (c *runCommand) through(p *program, req approval.Request) error {
+	params := map[string]any{
+		"command": req.Command, "workdir": c.Cwd, "env": req.Env, "timeout": c.Timeout.Seconds(), "host": c.Host, "node": c.Node,
+		"agentId": c.Agent, "sessionKey": c.Session,
+	}
+	for name, value := range params {
+		if value == "" || value == approval.Host("") || value == float64(0) { // not said
+			delete(params, name)
+		}
+	}
+	at := gatewayAt{Gateway: c.Gateway, Plaintext: c.Plaintext}
+	var got link.RunResult
+	err := at.call(p, "exec.run", params, &got)
+	var refused *link.Error
+	switch {
+	case errors.As(err, &refused) && p.json:
+		_ = p.print(map[string]any{"ok": false, "error": refused}, nil)
+		return exit{exitDenied, ""}
+	case errors.As(err, &refused) && refused.Code == link.CodeTimeout:
+		return exit{exitTimedOut, refused.Message}
+	case errors.As(err, &refused):
+		return exit{exitDenied, refused.Message}
+	case errors.Is(err, context.Canceled):
+		return exit{130, "stopped"}
+	case err != nil:
+		return exit{exitNoHost, err.Error()}
+	}
+	a := ipc.ExecAnswer{ExitCode: got.ExitCode, TimedOut: got.TimedOut, Success: got.Success, Stdout: got.Stdout, Stderr: got.Stderr}
+	if got.Error != nil {
+		a.Error = *got.Error
+	}
+	return p.passOn(a)
 }
 
 // request makes the request from the flags.

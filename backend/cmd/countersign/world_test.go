@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -221,6 +222,27 @@ func (w *world) mustQuestions(t *testing.T, n int) []approval.Prompt {
 		t.Fatal(err)
 	}
 	return open
+}
+
+// waiting counts the questions for whose answers somebody waits.
+func (w *world) waiting(t *testing.T) int {
+	t.Helper()
+	var open []approval.Prompt
+	w.json(t, &open, "approvals", "pending")
+	return len(slices.DeleteFunc(open, func(p approval.Prompt) bool { return p.CallerGone }))
+}
+
+// asService has a command write to the log of a world, in a session of its own.
+func asService(t *testing.T, w *world, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
 }
 
 // eventually waits until something is so.

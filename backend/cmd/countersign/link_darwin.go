@@ -1,0 +1,4 @@
+package main
+
+// forwards tells that OpenClaw's node host can ask an app here.
+const forwards = true
