@@ -19,9 +19,10 @@ import (
 // may says what each room of the app imports of ours, and of what draws
 // windows and menus. All rooms may import floor 0 of the backend.
 var may = map[string][]string{
-	".":       {"app/menubar", "app/screen", "app/shown", "backend/", "frontend", "github.com/wailsapp/wails"},
-	"shown":   {"backend/history", "backend/preview", "backend/store"},
-	"menubar": {"github.com/godbus/dbus"},
+	".":       {"app/mac", "app/menubar", "app/screen", "app/shown", "backend/", "frontend", "github.com/wailsapp/wails"},
+	"shown":   {"backend/config", "backend/history", "backend/preview", "backend/store"},
+	"menubar": {"github.com/godbus/dbus", "github.com/progrium/macdriver"},
+	"mac":     {},
 	"screen":  {"github.com/godbus/dbus"},
 	"apptest": {"github.com/godbus/dbus"},
 }
@@ -77,14 +78,15 @@ func mayImport(room string, allowed []string, at string) bool {
 // bound object can be called by whoever runs in the page.
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
-		"Activity": {"Agents", "Export", "List", "Rates", "Record", "Size", "Suggestions"},
+		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
 			"AllowIfAsksAgain", "AllowOne", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
-			"ExportAllowlist", "Forget", "Host", "Lists", "Policy", "Preferences", "Preview", "Ready", "RemoveDeny", "RemoveEntry",
+			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "Policy", "Preferences", "Preview", "Ready",
+			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
 			"Try", "Undo", "Warnings",
 		},

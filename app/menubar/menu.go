@@ -96,7 +96,10 @@ type Item struct {
 	Kind      Kind
 	Checked   bool
 	Enabled   bool
-	Children  []Item
+	// Key presses it together with the platform's key for commands, where the
+	// platform has that: one lower-case character, or none.
+	Key      string
+	Children []Item
 }
 
 // Mode is one of the ways to treat an agent that a person can choose.
@@ -124,7 +127,7 @@ func Build(f Facts) Menu {
 		m.Icon = Paused
 	}
 	groups := [][]Item{
-		waiting(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {row("quit", "Quit Countersign")},
+		waiting(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {keyed(row("quit", "Quit Countersign"), "q")},
 	}
 	for _, group := range groups {
 		if len(m.Items) > 0 && len(group) > 0 {
@@ -172,6 +175,11 @@ func Parse(id string) (verb, subject, detail string) {
 
 func row(id, title string) Item {
 	return Item{ID: id, Title: title, Kind: Row, Enabled: true}
+}
+
+func keyed(it Item, key string) Item {
+	it.Key = key
+	return it
 }
 
 // note is a row that only says something.
@@ -339,7 +347,7 @@ func recent(f Facts) []Item {
 }
 
 func app(f Facts) []Item {
-	items := []Item{row("settings", "Settings…")}
+	items := []Item{keyed(row("settings", "Settings…"), ",")}
 	if f.Login != nil {
 		login := row("login", "Open at login")
 		login.Checked = *f.Login

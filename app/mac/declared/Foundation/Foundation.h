@@ -1,0 +1,76 @@
+// What our Objective-C files use of macOS, as Apple declares it: with this they
+// are checked on machines without Apple's headers. Nothing here is compiled.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef bool BOOL;
+typedef unsigned char Boolean;
+typedef long NSInteger;
+typedef unsigned long NSUInteger;
+
+#define nil ((id)0)
+#define YES __objc_yes
+#define NO __objc_no
+#define NS_ENUM(type, name) enum name : type name; enum name : type
+#define NS_OPTIONS(type, name) enum name : type name; enum name : type
+
+@protocol NSCopying
+@end
+
+__attribute__((objc_root_class)) @interface NSObject
++ (instancetype)new;
+@end
+
+@interface NSString : NSObject <NSCopying>
+- (BOOL)isEqualToString:(NSString *)other;
+@end
+
+@interface NSNumber : NSObject
++ (NSNumber *)numberWithBool:(BOOL)value;
+@end
+
+@interface NSDictionary<K, V> : NSObject
++ (instancetype)dictionaryWithObjects:(const V[])objects forKeys:(const K[])keys count:(NSUInteger)count;
+@end
+
+typedef struct {
+	unsigned long state;
+	id __unsafe_unretained *itemsPtr;
+	unsigned long *mutationsPtr;
+	unsigned long extra[5];
+} NSFastEnumerationState;
+
+@interface NSArray<T> : NSObject
+- (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state objects:(id __unsafe_unretained[])objects count:(NSUInteger)count;
+@end
+
+@interface NSError : NSObject
+@end
+
+typedef const struct AEDesc AEDesc;
+
+@interface NSAppleEventDescriptor : NSObject
++ (NSAppleEventDescriptor *)descriptorWithBundleIdentifier:(NSString *)identifier;
+@property(readonly) const AEDesc *aeDesc;
+@end
+
+typedef const struct __CFString *CFStringRef;
+typedef const struct __CFDictionary *CFDictionaryRef;
+typedef int32_t OSStatus;
+typedef uint32_t AEEventClass, AEEventID;
+
+// dispatch/dispatch.h
+typedef NSObject *dispatch_semaphore_t, *dispatch_queue_t;
+typedef uint64_t dispatch_time_t;
+#define DISPATCH_TIME_NOW 0ull
+#define NSEC_PER_SEC 1000000000ull
+enum { QOS_CLASS_USER_INITIATED = 0x19 };
+dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
+intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
+intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
+dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
+dispatch_queue_t dispatch_get_main_queue(void);
+dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
+void dispatch_async(dispatch_queue_t queue, void (^block)(void));

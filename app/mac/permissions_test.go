@@ -1,0 +1,147 @@
+package mac
+
+import (
+	"encoding/xml"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPermissions holds the table against the property list of the app: a usage
+// string for each that needs one, and no other.
+func TestPermissions(t *testing.T) {
+	usage := usageStrings(t)
+	seen := map[string]bool{}
+	for _, p := range Permissions {
+		if p.ID == "" || seen[p.ID] || p.Title == "" || p.Purpose == "" || !strings.HasPrefix(URL(p.ID), "x-apple.systempreferences:com.apple.") {
+			t.Errorf("%+v %s", p, URL(p.ID))
+		}
+		seen[p.ID] = true
+		for _, key := range p.Usage {
+			if usage[key] == "" {
+				t.Errorf("%s: %s is not in Info.plist", p.ID, key)
+			}
+			delete(usage, key)
+		}
+	}
+	for key := range usage {
+		t.Errorf("Info.plist has %s, which is no permission of the table", key)
+	}
+	if find(ScreenRecording) == nil || len(Permissions) != 14 {
+		t.Error(len(Permissions), "permissions")
+	}
+	for _, id := range []string{"", "no-such", "Camera"} {
+		if Look(id) != Unknown || URL(id) != "" || Request(id) == nil || OpenSettings(id) == nil {
+			t.Errorf("%q is known", id)
+		}
+	}
+}
+
+// usageStrings are the keys of Info.plist that say what something is for.
+func usageStrings(t *testing.T) map[string]string {
+	t.Helper()
+	f, err := os.Open("../../build/darwin/Info.plist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	found, key, in := map[string]string{}, "", ""
+	for d := xml.NewDecoder(f); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			in = x.Name.Local
+		case xml.EndElement:
+			in = ""
+		case xml.CharData:
+			if in == "key" {
+				key = string(x)
+			}
+			if in == "string" && strings.HasSuffix(key, "UsageDescription") {
+				found[key] += string(x)
+			}
+		}
+	}
+}
+
+// TestStates is what the codes of macOS mean (their headers).
+func TestStates(t *testing.T) {
+	for _, row := range []struct {
+		what string
+		of   func(int) State
+		want map[int]State
+	}{
+		{"yes or no", yesNo, map[int]State{0: Missing, 1: Granted}},
+		{"authorization", status, map[int]State{0: Undecided, 1: Restricted, 2: Denied, 3: Granted, 4: Granted, 5: Unknown, -1: Unknown}},
+		{"notifications", notifying, map[int]State{0: Undecided, 1: Denied, 2: Granted, 3: Granted, 4: Granted, 5: Unknown, -1: Unknown}},
+		{"automation", automating, map[int]State{0: Granted, -1743: Denied, -1744: Undecided, -600: Unknown, 1: Unknown}},
+	} {
+		for code, want := range row.want {
+			if got := row.of(code); got != want {
+				t.Errorf("%s %d: %s, want %s", row.what, code, got, want)
+			}
+		}
+	}
+}
+
+func TestAtLogin(t *testing.T) {
+	on, off := true, false
+	for status, want := range map[int]*bool{0: &off, 1: &on, 2: &off, 3: nil, 4: nil, -1: nil} {
+		if got := atLogin(status); (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%d: %v", status, got)
+		}
+	}
+	if approval(true, 2) == nil || approval(true, 1) != nil || approval(false, 2) != nil || approval(false, 0) != nil {
+		t.Error("who is to approve what?")
+	}
+}
+
+// TestObjectiveC has a compiler read the Objective-C files with what is declared
+// beside them, and find what is wrong in one.
+func TestObjectiveC(t *testing.T) {
+	clang := ""
+	for _, name := range []string{"clang", "clang-14"} {
+		if path, err := exec.LookPath(name); err == nil && clang == "" {
+			clang = path
+		}
+	}
+	if clang == "" {
+		t.Skip("skipped: there is no clang")
+	}
+	files, err := filepath.Glob("*.m")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	check := func(file, arch string) (string, error) {
+		out, err := exec.Command(clang, "-fsyntax-only", "-ffreestanding", "-Werror", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fblocks", "-fobjc-arc",
+			"-target", arch+"-apple-macos13", "-I", "declared", "-I", ".", file).CombinedOutput()
+		return string(out), err
+	}
+	for _, file := range files {
+		for _, arch := range []string{"arm64", "x86_64"} {
+			if out, err := check(file, arch); err != nil {
+				t.Errorf("%s for %s: %v\n%s", file, arch, err, out)
+			}
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planted := filepath.Join(t.TempDir(), "planted.m")
+		if err := os.WriteFile(planted, append(text, "\nvoid planted(void) { [NSString noSuchMethod]; }\n"...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := check(planted, "arm64"); err == nil || !strings.Contains(out, "noSuchMethod") {
+			t.Errorf("%s: what was planted is not found: %v\n%s", file, err, out)
+		}
+	}
+}
