@@ -53,6 +53,8 @@ type app struct {
 	listed map[string]time.Time
 	// suggested are the entries that the page shows as suggestions, by their ID.
 	suggested map[string]suggested
+	// offered is the recorded request that the page shows as a possible entry.
+	offered offered
 	// paused tells that there was a pause when the questions were last looked
 	// at, and asked for is the question that a person wants to see all the same.
 	paused   bool
@@ -206,6 +208,7 @@ func (a *app) ready(id string, height int) {
 	a.since = time.Now()
 	if raise {
 		a.raised[id], a.visible = true, true
+		a.sound()
 	}
 }
 

@@ -78,19 +78,25 @@ func (a *Approvals) waiting(id string) (approval.Prompt, bool) {
 	return list[i], true
 }
 
-// replayTime bounds how long the page waits for what an entry would have meant.
-const replayTime = 500 * time.Millisecond
-
 // Replay tells what remembering a yes to this question in each of its widths
 // would have meant for the latest requests of the agent.
 func (a *Approvals) Replay(id string) []shown.Replayed {
-	list := []shown.Replayed{}
 	p, found := a.waiting(id)
 	if !found {
-		return list
+		return []shown.Replayed{}
 	}
+	return a.app.replay(p.AgentID, p.Judgement.Offers)
+}
+
+// replayTime bounds how long the page waits for what an entry would have meant.
+const replayTime = 500 * time.Millisecond
+
+// replay tells what each width would have meant for the latest requests of an
+// agent, in every folder and, where that can be chosen, in its folder alone.
+func (a *app) replay(agentID string, offers []approval.Offer) []shown.Replayed {
+	list := []shown.Replayed{}
 	var sets [][]approval.Entry
-	for _, o := range p.Judgement.Offers {
+	for _, o := range offers {
 		for _, here := range []bool{false, true} {
 			if !here || o.Folder != "" {
 				list = append(list, shown.Replayed{Width: o.Width, Here: here})
@@ -100,7 +106,7 @@ func (a *Approvals) Replay(id string) []shown.Replayed {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), replayTime)
 	defer cancel()
-	told, err := a.app.host.Replay(ctx, p.AgentID, sets)
+	told, err := a.host.Replay(ctx, agentID, sets)
 	if err != nil {
 		return []shown.Replayed{}
 	}

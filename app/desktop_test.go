@@ -66,14 +66,22 @@ func newDesk(t *testing.T, policy string, env ...string) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.tree.Close)
-	d.app = exec.Command(bin(t, "Countersign"), "--state-dir", d.state)
+	d.start(env...)
+	t.Cleanup(func() { d.end() })
+	return d
+}
+
+// start starts the app and waits for its host.
+func (d *desk) start(env ...string) {
+	d.t.Helper()
+	d.app = exec.Command(bin(d.t, "Countersign"), "--state-dir", d.state)
 	d.app.Env = append(d.env(), env...)
 	d.app.Stdout, d.app.Stderr = &d.said, &d.said
 	if err := d.app.Start(); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	go func() { d.ended <- d.app.Wait() }()
-	t.Cleanup(d.end)
+	app := d.app
+	go func() { d.ended <- app.Wait() }()
 	d.eventually("the host listens", func() bool {
 		c, err := net.Dial("unix", filepath.Join(d.state, "exec-approvals.sock"))
 		if err == nil {
@@ -81,7 +89,6 @@ func newDesk(t *testing.T, policy string, env ...string) *desk {
 		}
 		return err == nil
 	})
-	return d
 }
 
 func (d *desk) env() []string {

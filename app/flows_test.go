@@ -211,3 +211,141 @@ func TestWindowTries(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// activations counts what a person presses in one part of a flow: three at most.
+type activations struct {
+	d     *desk
+	count int
+}
+
+// press presses what is there until it counts; however often that takes, it is
+// one activation to a person.
+func (a *activations) press(role apptest.Role, name string, ok func() bool) {
+	a.d.t.Helper()
+	a.count++
+	a.d.eventually(name+" counts", func() bool {
+		if o, there := a.d.tree.Find(role, name); there {
+			_ = o.Press() // it may go away just now
+		}
+		time.Sleep(100 * time.Millisecond)
+		return ok()
+	})
+}
+
+func (a *activations) end(part string) {
+	a.d.t.Helper()
+	if a.count > 3 {
+		a.d.t.Errorf("%s takes %d activations", part, a.count)
+	}
+	a.d.t.Logf("%s: %d", part, a.count)
+	a.count = 0
+}
+
+// A newcomer is asked once, allows it for an hour, finds it under Activity, makes
+// it an entry that means more, and takes it back: each in three activations at
+// most.
+func TestWindowNewcomer(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, askMe)
+	item := d.item(watcher)
+	a := &activations{d: d}
+	done := d.ask(t.Context(), "uname", "-s")
+	d.wait(apptest.Heading, "May main run uname?")
+	d.shows("No entry covers it.")
+
+	d.wait(apptest.MenuButton, "Allow for…")
+	a.count = 2 // the menu, and its row
+	d.choose("Allow for…", "1 hour", func() bool { return len(done) == 1 })
+	d.runs(done)
+	a.end("allow it for an hour")
+
+	a.count = 1 // Settings… in the menu of the item
+	d.row(item, "Settings…")
+	d.wait(apptest.Link, "Activity")
+	a.press(apptest.Link, "Activity", func() bool { return d.has(apptest.Cell, "uname -s") })
+	d.shows("Allowed a while")
+	if err := d.wait(apptest.Cell, "uname -s").Parent().Focus(); err != nil {
+		t.Fatal(err)
+	}
+	a.press(apptest.Button, "Show all…", func() bool { return d.has(apptest.Heading, "Request") })
+	d.shows("Allow for 1 hour, by you on the panel")
+	a.end("find it again")
+
+	a.press(apptest.Button, "Make it an entry…", func() bool { return d.has(apptest.Heading, "What may main run from now on?") })
+	a.count++
+	d.check(apptest.Radio, "Any uname command")
+	a.press(apptest.Button, "Save", func() bool { return !d.has(apptest.Heading, "What may main run") })
+	a.end("make it an entry")
+	d.runs(d.ask(t.Context(), "uname", "-m")) // wider than what was asked
+
+	a.press(apptest.Link, "Agents", func() bool { return d.has(apptest.CheckBox, "In force: /usr/bin/uname") })
+	if err := d.wait(apptest.CheckBox, "In force: /usr/bin/uname").Focus(); err != nil {
+		t.Fatal(err)
+	}
+	a.press(apptest.Button, "Delete", func() bool { return !d.has(apptest.CheckBox, "In force: /usr/bin/uname") })
+	a.end("take it back")
+	again := d.ask(t.Context(), "uname", "-s")
+	d.wait(apptest.Heading, "May main run uname?")
+	d.press("Deny", func() bool { return len(again) == 1 })
+}
+
+// A history of a newer version stops everything that runs, and one that was cut
+// short is kept: the settings say either, and nothing is lost.
+func TestWindowSaysWhatIsWrongWithTheHistory(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, askMe)
+	d.item(watcher)
+	done := d.ask(t.Context(), "uname", "-s")
+	d.wait(apptest.Button, "Deny")
+	d.press("Deny", func() bool { return len(done) == 1 })
+	at := filepath.Join(d.state, "history.db")
+	again := func(spoil func()) apptest.Item {
+		t.Helper()
+		d.end()
+		spoil()
+		d.start()
+		return d.item(watcher)
+	}
+	version := func(n byte) {
+		t.Helper()
+		f, err := os.OpenFile(at, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteAt([]byte{n}, 63); err != nil { // the last byte of its user_version
+			t.Fatal(err)
+		}
+	}
+	before, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := again(func() {
+		if before, err = os.ReadFile(at); err != nil { // all of it, now that nobody writes
+			t.Fatal(err)
+		}
+		version(99)
+	})
+	if o := d.outcome(d.ask(t.Context(), "uname", "-s")); o.code == 0 || !strings.Contains(o.out, "history") {
+		t.Errorf("%+v", o)
+	}
+	d.row(item, "Settings…")
+	d.shows("Nothing runs: the history cannot be written.")
+	d.shows("a newer version wrote it: install that version again")
+
+	item = again(func() { version(before[63]) })
+	d.open(item, "Activity")
+	d.wait(apptest.Cell, "uname -s") // it is all there
+
+	item = again(func() {
+		if err := os.Truncate(at, int64(len(before))/2); err != nil {
+			t.Fatal(err)
+		}
+	})
+	d.row(item, "Settings…")
+	d.shows("The history could not be read, and another one was begun.")
+	asked := d.ask(t.Context(), "uname", "-s")
+	d.wait(apptest.Button, "Deny")
+	d.press("Deny", func() bool { return len(asked) == 1 })
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/node"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
@@ -52,7 +53,7 @@ func (s *Settings) Lists(agentID string) shown.Lists {
 		here := slices.ContainsFunc(own(snap.Document, agentID), func(r *store.Rules) bool { return hasSkill(r, k.Path, s.app.person.Home) })
 		lists.Skills = append(lists.Skills, shown.NewSkillRow(k.Name, k.Path, k.SHA256, hereOr(here), s.stateOf(k), in))
 	}
-	lists.Gateways = gateways(snap, agentID)
+	lists.Gateways = s.gateways(snap, agentID)
 	return lists
 }
 
@@ -123,9 +124,13 @@ func (s *Settings) stateOf(k approval.Skill) shown.SkillState {
 	return shown.SkillSame
 }
 
-// gateways are those that the policy file names, for whichever agent.
-func gateways(snap store.Snapshot, agentID string) []shown.GatewayRow {
+// gateways are those that the policy file names, for whichever agent, and those
+// that the node service of this machine has joined.
+func (s *Settings) gateways(snap store.Snapshot, agentID string) []shown.GatewayRow {
 	rows, names := []shown.GatewayRow{}, map[string]bool{}
+	for _, name := range node.Gateways(s.app.state.Node()) {
+		names[name] = true
+	}
 	for _, agent := range snap.Document.Agents {
 		for _, name := range agent.AcceptAnswersFrom {
 			names[name] = true
@@ -243,7 +248,7 @@ func isFolder(text string) bool { return strings.HasPrefix(text, "/") || strings
 func (s *Settings) SetAnswersFrom(agentID, rev, gateway string, on bool) Saved {
 	return s.edit(agentID, rev, func(d *store.Document) error {
 		snap := s.app.host.Policy()
-		if on && !slices.ContainsFunc(gateways(snap, agentID), func(g shown.GatewayRow) bool { return g.Exact == gateway }) {
+		if on && !slices.ContainsFunc(s.gateways(snap, agentID), func(g shown.GatewayRow) bool { return g.Exact == gateway }) {
 			return errors.New("no such gateway is known")
 		}
 		list := slices.DeleteFunc(slices.Clone(snap.AcceptAnswersFrom(agentID)), func(have string) bool { return have == gateway })

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/node"
 )
 
 func names(rows []shown.SafeBinRow) (list []string) {
@@ -162,6 +164,22 @@ func TestAnswersFrom(t *testing.T) {
 	}
 	b := newTestApp(t, askMe)
 	if rows := b.settings.Lists("main").Gateways; rows == nil || len(rows) > 0 {
+		t.Errorf("%+v", rows)
+	}
+	// What the node service of this machine has joined can be chosen too.
+	file := b.state.Node()
+	if _, err := node.Identity(file); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("{"), []byte(`{"tokens": {"wss://gw.example:443": "t", "ws://127.0.0.1:1": "u"},`), 1)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rows := b.settings.Lists("main").Gateways; len(rows) != 2 || rows[0].Name != "127.0.0.1:1" || rows[1].Name != "gw.example:443" || rows[1].On {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -40,7 +40,7 @@ func TestScreenAway(t *testing.T) {
 	a.openSettings()
 	a.settings.Ready()
 	a.eventually("the settings are in sight", a.edits)
-	if saved := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeSystem, EndSessionsAtLock: true}); !saved.OK {
+	if saved := a.settings.SetPreferences(shown.Preferences{Kept: shown.Kept{Theme: shown.ThemeSystem, EndSessionsAtLock: true, KeepDays: 90}}); !saved.OK {
 		t.Fatal(saved.Message)
 	}
 	if got := readPreferences(a.state.Preferences()).get(); !got.EndSessionsAtLock {

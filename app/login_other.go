@@ -3,14 +3,14 @@
 package main
 
 import (
-	"errors"
-
+	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
-// opensAtLogin is nil: this platform is not asked yet.
-func opensAtLogin(paths.State, string) *bool { return nil }
+// opensAtLogin is what macOS says; nil on other platforms.
+func opensAtLogin(paths.State, string) *bool { return mac.OpensAtLogin() }
 
 func openAtLogin(paths.State, string) error {
-	return errors.New("this platform is not asked to open the app at login yet")
+	on := mac.OpensAtLogin()
+	return mac.OpenAtLogin(on == nil || !*on)
 }

@@ -17,9 +17,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
+	"time"
 
+	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/screen"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -100,14 +101,23 @@ func run(args []string) error {
 // start starts the host, whose questions come to the window.
 func (a *app) start() error {
 	name, shell := host.Person()
-	h, err := host.Start(host.Options{
+	opt := host.Options{
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
-		Programs: programs(), PolicyChanged: a.policyChanged, Event: a.runChanged,
-		OpenWindow: a.openSettings, Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+		Programs: host.Beside("countersign"), PolicyChanged: a.policyChanged, Event: a.runChanged,
+		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, KeepHistory: days(a.prefs.get().KeepDays), Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	h, err := host.Start(opt)
 	if errors.Is(err, ipc.ErrLive) {
-		return a.startedTwice()
+		if err := a.startedTwice(); err != errWait {
+			return err
+		}
+		for end := time.Now().Add(givingWay); errors.Is(err, ipc.ErrLive) && time.Now().Before(end); h, err = host.Start(opt) {
+			time.Sleep(lookAgain)
+		}
+	}
+	if errors.Is(err, ipc.ErrLive) {
+		return errWait
 	}
 	if err != nil {
 		return err
@@ -132,22 +142,36 @@ func (a *app) screenAway(away bool) {
 	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
 }
 
+const (
+	// givingWay is how long the host of a node service may take to end.
+	givingWay = 20 * time.Second
+	lookAgain = 100 * time.Millisecond
+)
+
 // startedTwice has the app that runs already show its settings: somebody who
-// starts it again looks for its window.
+// starts it again looks for its window. The host of a node service ends
+// instead.
 func (a *app) startedTwice() error {
+	var opened host.Opened
 	key, err := host.ReadOperatorKey(a.state.OperatorKey())
 	if err == nil {
 		var client *ipc.Client
 		if client, err = ipc.Dial(a.state.Socket()); err == nil {
 			defer client.Close()
-			err = client.Call(context.Background(), key, "window.open", struct{}{}, nil)
+			err = client.Call(context.Background(), key, "window.open", struct{}{}, &opened)
 		}
 	}
-	if err != nil {
+	switch {
+	case err == nil && opened.GivesWay:
+		return errWait
+	case err != nil:
 		return fmt.Errorf("a host already runs in %s and has no window to show: use its terminal, or end it first", a.state.Dir)
 	}
 	return errShown
 }
+
+// errWait tells that the folder will be free.
+var errWait = errors.New("the node service is still ending what it runs: start Countersign again in a moment")
 
 // errShown ends a second start that did its work.
 var errShown = errors.New("Countersign is running already: its settings are open")
@@ -163,20 +187,4 @@ func (a *app) obeySignals(ctx context.Context) {
 		a.quit()
 	case <-ctx.Done():
 	}
-}
-
-// programs is the command line beside the app, if it is there.
-func programs() []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	at := filepath.Join(filepath.Dir(self), "countersign")
-	// On a disk that does not tell cases apart this is the app itself.
-	mine, err1 := os.Stat(self)
-	other, err2 := os.Stat(at)
-	if err1 != nil || err2 != nil || os.SameFile(mine, other) {
-		return nil
-	}
-	return []string{at}
 }

@@ -402,6 +402,111 @@ func TestPage(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("expired", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agentUntil(t.Context(), time.Now().Add(30*time.Second), "main", touch(a.person.Home)...)
+		a.question()
+		script := startScript(t, "expired", at)
+		if got := a.answer(answers); got.Refused == nil || got.Refused.Reason != approval.ReasonPromptExpired {
+			t.Errorf("%+v", got)
+		}
+		script.wait(t)
+		ran(false)(t, a, "")
+	})
+	t.Run("hold", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agentUntil(t.Context(), time.Now().Add(time.Hour), "main", touch(a.person.Home)...)
+		a.question()
+		script := startScript(t, "hold", at)
+		script.seen(a)
+		script.wait(t)
+		if got := a.answer(answers); !got.Success {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("two clients", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.question()
+		startScript(t, "two clients", at).wait(t)
+		got := a.answer(answers)
+		ran(got.Success)(t, a, "")
+		rec := a.latest()
+		if want := map[bool]string{true: "allow-once", false: "deny"}[got.Success]; rec.Answer != want {
+			t.Errorf("recorded %q, and it ran: %v", rec.Answer, got.Success)
+		}
+	})
+	t.Run("deny for good", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.question()
+		startScript(t, "deny for good", at).wait(t)
+		a.answer(answers)
+		if got := a.answer(a.agent(t.Context(), "main", "touch", "another")); got.Refused == nil || got.Refused.Reason != approval.ReasonDenylisted {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("take the edit", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		a.editFile(`"allowlist"`, `"full"`)
+		startScript(t, "take the edit", at).wait(t)
+		a.eventually("it holds", func() bool { return a.host.Policy().Held == nil && a.file().Defaults.Security == "full" })
+	})
+	t.Run("paused", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		if err := a.pause("resumed"); err != nil {
+			t.Fatal(err)
+		}
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.press("question:" + a.question().ID) // by itself it does not come to the front
+		script := startScript(t, "paused", at)
+		script.seen(a)
+		ran(false)(t, a, "")
+		a.openSettings()
+		script.wait(t)
+		if got := a.answer(answers); !got.Success {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("stopped", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		a.question()
+		script := startScript(t, "stopped", at)
+		script.seen(a)
+		if err := a.stopEverything(); err != nil {
+			t.Fatal(err)
+		}
+		script.wait(t)
+		if got := a.answer(answers); got.Refused == nil {
+			t.Errorf("%+v", got)
+		}
+		ran(false)(t, a, "")
+	})
+	t.Run("suggested", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		command := append(tool(a.person.Home), "build", "x")
+		for range 3 {
+			answers := a.agent(t.Context(), "main", command...)
+			q := a.question()
+			a.look(q.ID)
+			a.approvals.Decide(q.ID, q.Seen, "allow-once", "")
+			a.answer(answers)
+		}
+		_, at := servePage(t, a)
+		a.openSettings()
+		startScript(t, "suggested", at).wait(t)
+		if got := a.answer(a.agent(t.Context(), "main", command...)); !got.Success {
+			t.Errorf("%+v", got)
+		}
+	})
 	t.Run("paging", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
@@ -505,6 +610,46 @@ func TestPage(t *testing.T) {
 			t.Errorf("recorded: %+v", page.Rows)
 		}
 	})
+	t.Run("keyboard", func(t *testing.T) {
+		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss"}, "agents": {"main": {"allowlist": [{"pattern": "~/tool"}]}}}`)
+		_, at := servePage(t, a)
+		tool(a.person.Home)
+		answers := a.agent(t.Context(), "main", "touch", "x")
+		a.question()
+		script := startScript(t, "keyboard", at)
+		script.seen(a)
+		a.answer(answers)
+		a.openSettings()
+		script.wait(t)
+		if list := a.file().Agents["main"].Allowlist; len(list) != 1 || !list[0].Disabled {
+			t.Errorf("%+v", list)
+		}
+	})
+	t.Run("newcomer", func(t *testing.T) {
+		a := newTestApp(t, askMe)
+		_, at := servePage(t, a)
+		run := func(args ...string) <-chan ipc.ExecAnswer {
+			return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...)
+		}
+		answers := run("build", "x")
+		a.question()
+		script := startScript(t, "newcomer", at)
+		script.says(a, "allowed 2")
+		if got := a.answer(answers); !got.Success {
+			t.Fatalf("%+v", got)
+		}
+		a.openSettings()
+		script.says(a, "kept 2")
+		if list := a.file().Agents["main"].Allowlist; len(list) == 1 && (list[0].Leased() || list[0].ArgsExact || !slices.Equal(list[0].Args, []string{"build"})) {
+			t.Errorf("kept: %+v", list)
+		}
+		script.wait(t)
+		t.Log(strings.ReplaceAll(strings.TrimSpace(script.out.String()), "\n", ", "))
+		asked := run("build", "x")
+		q := a.question()
+		a.approvals.Decide(q.ID, q.Seen, "deny", "")
+		a.answer(asked)
+	})
 	t.Run("first run", func(t *testing.T) {
 		a := newTestApp(t, "")
 		_, at := servePage(t, a)
@@ -585,7 +730,18 @@ func (s *script) wait(t *testing.T) {
 // seen waits until the browser has seen the panel.
 func (s *script) seen(a *testApp) {
 	a.t.Helper()
-	a.eventually("the browser sees the panel", func() bool { return strings.HasPrefix(s.out.String(), "seen\n") })
+	s.says(a, "seen")
+}
+
+// says waits for a line of the step.
+func (s *script) says(a *testApp, line string) {
+	a.t.Helper()
+	defer func() {
+		if a.t.Failed() {
+			a.t.Log(s.out.String())
+		}
+	}()
+	a.eventually("the browser says "+line, func() bool { return strings.Contains("\n"+s.out.String(), "\n"+line+"\n") })
 }
 
 // lockedBuffer is written by a process while a test reads it.

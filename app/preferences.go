@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
 )
@@ -31,7 +32,7 @@ const maxPreferences = 64 << 10
 
 // readPreferences reads countersign.json.
 func readPreferences(path string) *preferences {
-	p := &preferences{path: path, now: shown.Preferences{Theme: shown.ThemeSystem}, others: map[string]json.RawMessage{}}
+	p := &preferences{path: path, now: shown.Preferences{Kept: shown.Kept{Theme: shown.ThemeSystem, KeepDays: shown.KeepDays[0]}}, others: map[string]json.RawMessage{}}
 	if p.broken = p.read(); p.broken != nil {
 		fmt.Fprintf(os.Stderr, "Countersign: %s is not used: %v\n", path, p.broken)
 	}
@@ -55,21 +56,28 @@ func (p *preferences) read() error {
 	if err != nil {
 		return err
 	}
-	others, theme, atLock := map[string]json.RawMessage{}, p.now.Theme, false
+	others, chosen := map[string]json.RawMessage{}, p.now.Kept
 	if err := json.Unmarshal(text, &others); err != nil {
 		return err
 	}
-	if word, ok := others["theme"]; ok {
-		if err := json.Unmarshal(word, &theme); err != nil || !slices.Contains(shown.Themes, theme) {
-			return fmt.Errorf("theme cannot be %s", word)
-		}
+	if err := json.Unmarshal(text, &chosen); err != nil {
+		return err
 	}
-	if word, ok := others[atLockKey]; ok {
-		if err := json.Unmarshal(word, &atLock); err != nil {
-			return fmt.Errorf("%s cannot be %s", atLockKey, word)
-		}
+	if err := check(chosen); err != nil {
+		return err
 	}
-	p.now.Theme, p.now.EndSessionsAtLock, p.others = theme, atLock, others
+	p.now.Kept, p.others = chosen, others
+	return nil
+}
+
+// check refuses what nobody can choose.
+func check(k shown.Kept) error {
+	if !slices.Contains(shown.Themes, k.Theme) {
+		return fmt.Errorf("there is no theme %q", k.Theme)
+	}
+	if !slices.Contains(shown.KeepDays, k.KeepDays) {
+		return fmt.Errorf("the history cannot be kept for %d days", k.KeepDays)
+	}
 	return nil
 }
 
@@ -83,13 +91,13 @@ func (p *preferences) answerFromTerminal() bool { return p.get().AnswerFromTermi
 
 // set takes other preferences, and saves what is kept.
 func (p *preferences) set(next shown.Preferences) error {
-	if !slices.Contains(shown.Themes, next.Theme) {
-		return fmt.Errorf("there is no theme %q", next.Theme)
+	if err := check(next.Kept); err != nil {
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if next.Theme != p.now.Theme || next.EndSessionsAtLock != p.now.EndSessionsAtLock {
-		if err := p.save(next); err != nil {
+	if next.Kept != p.now.Kept {
+		if err := p.save(next.Kept); err != nil {
 			return fmt.Errorf("cannot save the preferences: %w", err)
 		}
 	}
@@ -97,19 +105,16 @@ func (p *preferences) set(next shown.Preferences) error {
 	return nil
 }
 
-// atLockKey is where the file holds EndSessionsAtLock.
-const atLockKey = "endSessionsAtLock"
-
-func (p *preferences) save(next shown.Preferences) error {
+func (p *preferences) save(next shown.Kept) error {
 	if p.broken != nil {
 		return fmt.Errorf("%s holds something else: %w", p.path, p.broken)
 	}
-	for key, value := range map[string]any{"theme": next.Theme, atLockKey: next.EndSessionsAtLock} {
-		word, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		p.others[key] = word
+	chosen, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(chosen, &p.others); err != nil { // beside what others keep
+		return err
 	}
 	text, err := json.MarshalIndent(p.others, "", "  ")
 	if err != nil {
@@ -120,3 +125,5 @@ func (p *preferences) save(next shown.Preferences) error {
 		return err
 	})
 }
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/node"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -40,8 +43,31 @@ func (s *Settings) Agents() []shown.AgentRow {
 	return shown.Agents(s.app.host.Policy(), s.app.host.Waiting(), s.app.names())
 }
 
-// Policy returns what holds for an agent.
+const (
+	// firstRows is more entries than a window shows, so that a long list holds
+	// up nothing, and moreRows how many follow at once.
+	firstRows = 200
+	moreRows  = 2500
+)
+
+// Policy returns what holds for an agent, with the first entries of a long
+// list.
 func (s *Settings) Policy(agentID string) shown.Policy {
+	return shown.Beginning(s.app.host.Policy(), agentID, s.app.names(), firstRows)
+}
+
+// Entries returns further entries, from the one at first on, and none if rev
+// is not what holds any more.
+func (s *Settings) Entries(agentID, rev string, first int) []shown.EntryRow {
+	snap := s.app.host.Policy()
+	if first < 0 || snap.Document == nil || shown.Rev(snap.Document, agentID) != rev {
+		return []shown.EntryRow{}
+	}
+	return shown.EntryRows(snap, agentID, s.app.names(), first, moreRows)
+}
+
+// whole returns what holds for an agent, with all entries.
+func (s *Settings) whole(agentID string) shown.Policy {
 	return shown.NewPolicy(s.app.host.Policy(), agentID, s.app.names())
 }
 
@@ -212,12 +238,12 @@ func (s *Settings) apply(agentID, rev string, f func(*store.Document) error) Sav
 }
 
 func (s *Settings) saved(agentID string) Saved {
-	p := s.Policy(agentID)
+	p := s.whole(agentID)
 	return Saved{OK: true, Policy: &p, CanUndo: s.undos.any()}
 }
 
 func (s *Settings) failed(err error, agentID string) Saved {
-	p := s.Policy(agentID)
+	p := s.whole(agentID)
 	return Saved{
 		Conflict: errors.Is(err, errChanged) || errors.Is(err, store.ErrChanged), Message: sentence(err),
 		Policy: &p, CanUndo: s.undos.any(),
@@ -286,8 +312,22 @@ func (s *Settings) Host() shown.Host {
 	now := s.app.host.Status()
 	h := shown.Host{
 		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
-		Waiting: now.Waiting, Running: now.Running, Broken: display.Escape(now.Broken), History: display.Escape(now.History),
-		Held: []string{}, HeldHash: now.HeldHash,
+		Waiting: now.Waiting, Running: now.Running, Broken: display.Escape(now.Broken),
+		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{},
+	}
+	if c, err := config.Load(s.app.state.Gateway()); err != nil {
+		h.BindingsProblem = sentence(fmt.Errorf("the configuration cannot be used: %w", err))
+	} else {
+		h.Bindings = shown.NewBindings(c, s.app.names())
+	}
+	if n, err := node.ReadStatus(s.app.state.NodeStatus()); err == nil && n.State != node.Stopped {
+		h.NodeService = &shown.NodeService{State: string(n.State), Gateway: display.Escape(n.Gateway), Since: n.Since, Called: n.Called, Error: display.Escape(n.Error)}
+	}
+	if now.History != "" {
+		h.History = sentence(errors.New(now.History))
+	}
+	for _, at := range now.HistoryAside {
+		h.HistoryAside = append(h.HistoryAside, display.Escape(at))
 	}
 	for _, loosens := range now.Held {
 		h.Held = append(h.Held, display.Escape(loosens))
@@ -316,11 +356,16 @@ func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
 	if err := answer(hash); err != nil {
 		return Saved{Conflict: errors.Is(err, store.ErrChanged), Message: sentence(err)}
 	}
+	s.app.questionsChanged() // who follows edits may not have seen this one come
 	return Saved{OK: true}
 }
 
 // Preferences returns what was chosen about the app.
-func (s *Settings) Preferences() shown.Preferences { return s.app.prefs.get() }
+func (s *Settings) Preferences() shown.Preferences {
+	p := s.app.prefs.get()
+	p.CanSound = player(isThere) != nil
+	return p
+}
 
 // SetPreferences saves what is chosen about the app.
 func (s *Settings) SetPreferences(p shown.Preferences) Saved {
@@ -330,6 +375,7 @@ func (s *Settings) SetPreferences(p shown.Preferences) Saved {
 	if err := s.app.prefs.set(p); err != nil {
 		return Saved{Message: sentence(err)}
 	}
+	s.app.host.KeepHistory(days(p.KeepDays))
 	s.app.tell(eventScreen)
 	return Saved{OK: true}
 }

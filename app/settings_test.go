@@ -4,11 +4,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +42,55 @@ func mustSave(t *testing.T, s Saved) shown.Policy {
 		t.Fatalf("not saved: %+v", s)
 	}
 	return *s.Policy
+}
+
+// prefer is what a person chooses.
+func prefer(theme shown.Theme, terminal bool) shown.Preferences {
+	return shown.Preferences{Kept: shown.Kept{Theme: theme, KeepDays: shown.KeepDays[0]}, AnswerFromTerminal: terminal}
+}
+
+// TestLongList hands a long list over in parts, those used last first.
+func TestLongList(t *testing.T) {
+	a := newTestApp(t, askMe)
+	const many = 2*moreRows + 7
+	if _, err := a.host.Update(func(d *store.Document) error {
+		for i := range many {
+			e := store.Entry{Entry: approval.Entry{ID: fmt.Sprint("e", i), Pattern: fmt.Sprint("/opt/", i)}}
+			e.LastUsedAt = int64(i + 1)
+			d.Agent("main").Allowlist = append(d.Agent("main").Allowlist, e)
+		}
+		d.Add(shown.Every, approval.Entry{ID: "all", Pattern: "/bin/bash"})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p := a.settings.Policy("main")
+	if len(p.Allowlist) != firstRows || p.Entries != many+1 || p.Allowlist[0].ID != fmt.Sprint("e", many-1) || p.Allowlist[firstRows-1].ID != fmt.Sprint("e", many-firstRows) {
+		t.Fatalf("%d of %d, first %+v", len(p.Allowlist), p.Entries, p.Allowlist[0])
+	}
+	var all []string
+	for calls := 0; len(all) < p.Entries && calls < 10; calls++ {
+		for _, row := range a.settings.Entries("main", p.Rev, len(all)) {
+			all = append(all, row.ID)
+		}
+	}
+	for i, id := range all {
+		if want := fmt.Sprint("e", i); id != want && (i != many || id != "all") {
+			t.Fatalf("%s in the place of %s", id, want)
+		}
+	}
+	whole := a.settings.whole("main")
+	if len(all) != many+1 || len(whole.Allowlist) != many+1 || whole.Rev != p.Rev {
+		t.Errorf("%d and %d of %d", len(all), len(whole.Allowlist), many+1)
+	}
+	for _, bad := range []struct {
+		agent, rev string
+		first      int
+	}{{"main", "other", 0}, {"main", "", 0}, {"other", p.Rev, 0}, {"main", p.Rev, -1}, {"main", p.Rev, many + 1}, {"main", p.Rev, 1 << 40}} {
+		if rows := a.settings.Entries(bad.agent, bad.rev, bad.first); len(rows) != 0 {
+			t.Errorf("%+v: %d rows", bad, len(rows))
+		}
+	}
 }
 
 func TestModes(t *testing.T) {
@@ -523,7 +574,7 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 			t.Errorf("%s %v: %v", call.method, call.params, err)
 		}
 	}
-	on := shown.Preferences{Theme: shown.ThemeDark, AnswerFromTerminal: true}
+	on := prefer(shown.ThemeDark, true)
 	if s := a.settings.SetPreferences(on); s.OK {
 		t.Error("it was switched on by a page whose settings nobody sees")
 	}
@@ -551,32 +602,47 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 func TestPreferences(t *testing.T) {
 	a := newTestApp(t, askMe)
 	a.settingsInSight()
-	if s := a.settings.SetPreferences(shown.Preferences{Theme: "pink"}); s.OK {
+	if s := a.settings.SetPreferences(prefer("pink", false)); s.OK {
 		t.Error("a theme that is none was saved")
 	}
-	if s := a.settings.SetPreferences(shown.Preferences{Theme: shown.ThemeLight, AnswerFromTerminal: true}); !s.OK {
+	if s := a.settings.SetPreferences(prefer(shown.ThemeLight, true)); !s.OK {
 		t.Fatal(s.Message)
 	}
 	if a.approvals.Screen("").Theme != shown.ThemeLight {
 		t.Error("the theme does not hold")
 	}
+	short := prefer(shown.ThemeLight, true)
+	short.KeepDays, short.Sound = 1, true
+	if s := a.settings.SetPreferences(short); s.OK {
+		t.Error("a history of one day was taken")
+	}
+	short.KeepDays = 30
+	if s := a.settings.SetPreferences(short); !s.OK || a.activity.Size().MaxDays != 30 {
+		t.Errorf("%+v, %+v", s, a.activity.Size())
+	}
+	if got := readPreferences(a.state.Preferences()).get(); got.KeepDays != 30 || !got.Sound {
+		t.Errorf("%+v", got)
+	}
+	if s := a.settings.SetPreferences(prefer(shown.ThemeLight, true)); !s.OK || a.activity.Size().MaxDays != 400 {
+		t.Errorf("%+v, %+v", s, a.activity.Size())
+	}
 	// What permits something ends with the app.
-	if got := readPreferences(a.state.Preferences()).get(); got != (shown.Preferences{Theme: shown.ThemeLight}) {
+	if got := readPreferences(a.state.Preferences()).get(); got != (prefer(shown.ThemeLight, false)) {
 		t.Errorf("%+v", got)
 	}
 	info, err := os.Stat(a.state.Preferences())
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	for _, text := range []string{"", "{", `{"theme":"pink","answerFromTerminal":true}`, `[]`} {
+	for _, text := range []string{"", "{", `{"theme":"pink","answerFromTerminal":true}`, `[]`, `{"keepDays":1}`, `{"keepDays":"90"}`, `{"sound":1}`, `{"theme":7}`} {
 		if err := os.WriteFile(a.state.Preferences(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		p := readPreferences(a.state.Preferences())
-		if got := p.get(); got != (shown.Preferences{Theme: shown.ThemeSystem}) {
+		if got := p.get(); got != (prefer(shown.ThemeSystem, false)) {
 			t.Errorf("%q gives %+v", text, got)
 		}
-		if err := p.set(shown.Preferences{Theme: shown.ThemeDark}); err == nil {
+		if err := p.set(prefer(shown.ThemeDark, false)); err == nil {
 			t.Errorf("%q was written over", text)
 		}
 	}
@@ -584,15 +650,65 @@ func TestPreferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := readPreferences(a.state.Preferences())
-	if got := p.get(); got != (shown.Preferences{Theme: shown.ThemeDark}) {
+	if got := p.get(); got != (prefer(shown.ThemeDark, false)) {
 		t.Errorf("%+v", got)
 	}
-	if err := p.set(shown.Preferences{Theme: shown.ThemeLight}); err != nil {
+	if err := p.set(prefer(shown.ThemeLight, false)); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := os.ReadFile(a.state.Preferences())
 	if err != nil || !strings.Contains(string(kept), "later") || !strings.Contains(string(kept), "light") {
 		t.Errorf("%s %v", kept, err)
+	}
+}
+
+// TestBindings shows which agents the configuration binds to a node.
+func TestBindings(t *testing.T) {
+	a := newTestApp(t, askMe)
+	for _, row := range []struct{ text, want, problem string }{
+		{"", "", ""},
+		{`{"tools": {"exec": {"host": "node"}}}`, "", ""},
+		{`{"tools": {"exec": {"node": "mini"}}, "agents": {"list": [{"id": "b", "tools": {"exec": {"node": "x\u202ey"}}}, {"id": "a", "tools": {"exec": {"ask": "always"}}}]}}`,
+			`* mini tools.exec.node, b x\u{202E}y agents.list[b].tools.exec.node`, ""},
+		{`{"tools": 7}`, "", "cannot be used: gateway.json5"},
+	} {
+		if row.text != "" {
+			if err := os.WriteFile(a.state.Gateway(), []byte(row.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := a.settings.Host()
+		var got []string
+		for _, b := range h.Bindings {
+			got = append(got, fmt.Sprint(b.Agent.ID, " ", b.Node, " ", b.From))
+		}
+		if strings.Join(got, ", ") != row.want || (h.BindingsProblem == "") != (row.problem == "") || !strings.Contains(h.BindingsProblem, row.problem) {
+			t.Errorf("%s: %q, %s", row.text, got, h.BindingsProblem)
+		}
+	}
+	if err := errors.Join(os.Remove(a.state.Gateway()), syscall.Mkfifo(a.state.Gateway(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if h := a.settings.Host(); !strings.Contains(h.BindingsProblem, "no plain file") {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestPlayer takes the first way to play a sound that is whole.
+func TestPlayer(t *testing.T) {
+	const sound = "/usr/share/sounds/freedesktop/stereo/message-new-instant.oga"
+	for _, row := range []struct {
+		there []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"/usr/bin/canberra-gtk-play", "/usr/bin/paplay", sound}, "/usr/bin/canberra-gtk-play"},
+		{[]string{"/usr/bin/paplay"}, ""}, {[]string{"/usr/bin/paplay", sound}, "/usr/bin/paplay"}, {[]string{sound}, ""},
+		{[]string{"/usr/bin/afplay", "/System/Library/Sounds/Ping.aiff"}, "/usr/bin/afplay"},
+	} {
+		got := append(player(func(path string) bool { return slices.Contains(row.there, path) }), "")[0]
+		if got != row.want {
+			t.Errorf("%v: %s", row.there, got)
+		}
 	}
 }
 

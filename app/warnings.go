@@ -31,7 +31,7 @@ const (
 func (s *Settings) Warnings(agentID string) shown.Warnings {
 	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
 	defer cancel()
-	return s.app.warnings(s.app.newSurvey(ctx, wildTime), s.Policy(agentID).Allowlist)
+	return s.app.warnings(s.app.newSurvey(ctx, wildTime), s.whole(agentID).Allowlist)
 }
 
 func (a *app) warnings(v survey, list []shown.EntryRow) shown.Warnings {

@@ -13,6 +13,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/options/mac"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
+	native "github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/frontend"
 )
 
@@ -98,6 +99,9 @@ func (w wailsWindow) Show(s size, top bool) {
 
 func (w wailsWindow) Front(top bool) {
 	runtime.WindowSetAlwaysOnTop(w.ctx, top)
+	if top && native.OrderFront() {
+		return // a question takes nobody's keyboard
+	}
 	runtime.WindowShow(w.ctx)
 }
 

@@ -195,6 +195,20 @@ func (o Object) Focus() error {
 	return o.object().Call("org.a11y.atspi.Component.GrabFocus", 0).Store(&done)
 }
 
+// Parent returns what it is in.
+func (o Object) Parent() Object {
+	v, err := o.object().GetProperty(accessed + ".Parent")
+	if err != nil {
+		return o
+	}
+	if at, ok := v.Value().([]any); ok && len(at) == 2 {
+		dest, _ := at[0].(string)
+		path, _ := at[1].(dbus.ObjectPath)
+		return Object{o.bus, dest, path}
+	}
+	return o
+}
+
 // Checked reports whether it is a box or a choice that is on.
 func (o Object) Checked() bool {
 	var states []uint32

@@ -110,6 +110,7 @@ const (
 	Passed        Outcome = "passed"
 	AllowedOnce   Outcome = "allowed-once"
 	AllowedAlways Outcome = "allowed-always"
+	AllowedAWhile Outcome = "allowed-a-while"
 	DeniedByYou   Outcome = "denied-by-you"
 	DeniedByRule  Outcome = "denied-by-rule"
 	TimeRanOut    Outcome = "time-ran-out"
@@ -129,10 +130,30 @@ func outcome(r history.Row) (Outcome, Verdict) {
 		return Passed, Passes
 	case r.Decision == approval.AllowOnce:
 		return AllowedOnce, Passes
+	case r.Decision == approval.AllowAlways && kept(r).Lease():
+		return AllowedAWhile, Passes
 	case r.Decision == approval.AllowAlways:
 		return AllowedAlways, Passes
 	}
 	return Passed, Passes
+}
+
+// kept is for how long an answer was to be remembered, which is the last word of
+// what was chosen if it is not for good.
+func kept(r history.Row) (k approval.Keep) {
+	if words := strings.Fields(r.Choice); len(words) == 0 || k.UnmarshalText([]byte(words[len(words)-1])) != nil {
+		return approval.KeepUnset
+	}
+	return k
+}
+
+// width returns how much an answer was remembered for.
+func width(r history.Row) (w approval.Width, here bool) {
+	words := strings.Fields(r.Choice)
+	if len(words) == 0 || w.UnmarshalText([]byte(words[0])) != nil {
+		return approval.WidthUnset, false
+	}
+	return w, slices.Contains(words, "here")
 }
 
 func refusal(r history.Row) Outcome {
@@ -207,6 +228,7 @@ type Record struct {
 	Judged         Verdict         `json:"judged,omitempty"`
 	JudgedReason   approval.Reason `json:"judgedReason,omitempty"`
 	JudgedSentence string          `json:"judgedSentence,omitempty"`
+	Risk           approval.Risk   `json:"risk,omitempty"`
 	Deciding       string          `json:"deciding,omitempty"` // the entry or rule
 	Security       string          `json:"security,omitempty"`
 	Ask            string          `json:"ask,omitempty"`
@@ -215,16 +237,23 @@ type Record struct {
 	Answered int64 `json:"answered,omitempty"`
 	Started  int64 `json:"started,omitempty"`
 	Ended    int64 `json:"ended,omitempty"`
-	// Answer is what was answered, Note what a person added.
+	// Answer is what was answered, or for how long it was allowed where that has
+	// an end; Note is what a person added.
 	Answer     string `json:"answer,omitempty"`
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	Note       string `json:"note,omitempty"`
+	// Width is how much the answer was remembered for, and Here tells that it
+	// holds in this folder only.
+	Width approval.Width `json:"width,omitempty"`
+	Here  bool           `json:"here,omitempty"`
 	// Told is why it was refused.
-	Told       string       `json:"told,omitempty"`
-	End        End          `json:"end"`
-	OutputSize int64        `json:"outputSize"` // bytes
-	OutputHash string       `json:"outputHash,omitempty"`
-	Programs   []ProgramRow `json:"programs"`
+	Told       string `json:"told,omitempty"`
+	End        End    `json:"end"`
+	OutputSize int64  `json:"outputSize"` // bytes
+	OutputHash string `json:"outputHash,omitempty"`
+	// Keepable tells that it ran, so that it may become an entry.
+	Keepable bool         `json:"keepable,omitempty"`
+	Programs []ProgramRow `json:"programs"`
 }
 
 // End is how a program ended, and how long it took.
@@ -246,6 +275,7 @@ type ProgramRow struct {
 // NewRecord makes a record of a request and of its programs, which come in the
 // order in which they were started.
 func NewRecord(r history.Row, programs []history.Row, in Person) Record {
+	wide, here := width(r)
 	rec := Record{
 		ActivityRow: NewActivity(r, in), Exact: newCommand(approval.Plan{Text: r.Command}, approval.Judgement{}), State: string(r.State),
 		Folder: in.short(r.Cwd), Session: display.Escape(r.SessionKey), Peer: in.short(r.PeerExe), PeerPID: r.PeerPID,
@@ -253,8 +283,10 @@ func NewRecord(r history.Row, programs []history.Row, in Person) Record {
 		Judged: judged(r.Judged), JudgedReason: r.JudgedReason, JudgedSentence: display.Escape(r.JudgedSentence), Deciding: in.short(r.Entry),
 		Security: string(r.Security), Ask: string(r.Ask),
 		Asked: unix(r.Asked), Answered: unix(r.Answered), Started: unix(r.Started), Ended: unix(r.Ended),
-		Answer: string(r.Decision), AnsweredBy: display.Escape(r.AnsweredBy), Note: display.Escape(r.Note),
+		Risk: r.Risk, Width: wide, Here: here,
+		Answer: cmp.Or(string(kept(r)), string(r.Decision)), AnsweredBy: display.Escape(r.AnsweredBy), Note: display.Escape(r.Note),
 		End: end(r), OutputSize: r.OutputSize, OutputHash: display.Escape(r.OutputHash), Programs: []ProgramRow{},
+		Keepable: r.Ran() && r.AgentID != "",
 	}
 	if r.State == history.Denied {
 		rec.Told = display.Escape(r.Sentence)

@@ -28,6 +28,8 @@ func TestOutcomes(t *testing.T) {
 		{history.Row{State: history.Running, Judged: approval.VerdictAllow}, shown.Passed, shown.Passes},
 		{answered(approval.AllowOnce, "panel"), shown.AllowedOnce, shown.Passes},
 		{answered(approval.AllowAlways, "terminal"), shown.AllowedAlways, shown.Passes},
+		{history.Row{State: history.Done, Decision: approval.AllowAlways, Choice: "exact here 1h"}, shown.AllowedAWhile, shown.Passes},
+		{history.Row{State: history.Done, Decision: approval.AllowAlways, Choice: "exact here"}, shown.AllowedAlways, shown.Passes},
 		{answered(approval.AllowOnce, "policy"), shown.Passed, shown.Passes},
 		{answered("", "askFallback"), shown.Passed, shown.Passes},
 		{refused(approval.ReasonUserDenied, "the person said no"), shown.DeniedByYou, shown.Denied},
@@ -40,6 +42,19 @@ func TestOutcomes(t *testing.T) {
 		got := shown.NewActivity(test.row, in)
 		if got.Outcome != test.outcome || got.Verdict != test.verdict {
 			t.Errorf("%+v is %s, %s; want %s, %s", test.row, got.Outcome, got.Verdict, test.outcome, test.verdict)
+		}
+	}
+}
+
+// TestRecordTellsTheChoice reads back how wide and how long an answer was.
+func TestRecordTellsTheChoice(t *testing.T) {
+	for choice, want := range map[string]string{
+		"": "allow-always  false", "exact": "allow-always exact false", "words here": "allow-always words true", "program here 1h": "1h program true",
+		"10m": "10m  false", "odd here": "allow-always  false", "exact odd": "allow-always exact false",
+	} {
+		r := shown.NewRecord(history.Row{State: history.Done, Decision: approval.AllowAlways, Choice: choice, Risk: approval.RiskHigh}, nil, in)
+		if got := fmt.Sprint(r.Answer, " ", r.Width, " ", r.Here); got != want || r.Risk != approval.RiskHigh {
+			t.Errorf("%q gives %q, %s", choice, got, r.Risk)
 		}
 	}
 }
@@ -107,9 +122,10 @@ type activityFixture struct {
 	Rates       shown.Rates             `json:"rates"`
 	Agents      []shown.Agent           `json:"agents"`
 	Suggestions []shown.Suggestion      `json:"suggestions"`
+	Offered     shown.Offered           `json:"offered"`
 }
 
-func newActivityFixture() *activityFixture {
+func newActivityFixture(offers []approval.Offer) *activityFixture {
 	code := func(n int) *int { return &n }
 	rows := []history.Row{
 		{AgentID: "claude-code", Command: "git fetch origin && git rebase origin/main 2>&1 | tail -20", Judged: "ask", JudgedReason: "allowlist-miss", JudgedSentence: "no entry covers git rebase",
@@ -120,7 +136,7 @@ func newActivityFixture() *activityFixture {
 		{AgentID: "claude-code", Command: "wc -l\ngo vet ./...", Judged: "allow", Entry: "safe bin wc", State: history.Running, Started: clock.Add(-time.Minute)},
 		{AgentID: "release-bot", Command: "gh release create v2.4.0 --notes-file NOTES.md", Judged: "ask", JudgedReason: "allowlist-miss", State: history.Denied, Reason: "prompt-expired", Sentence: "nobody answered in time", Decision: "deny", AnsweredBy: "nobody"},
 		{AgentID: "codex", Command: "sudo dscacheutil -flushcache", Judged: "deny", JudgedReason: "denylisted", JudgedSentence: "sudo is on the denylist", State: history.Denied, Reason: "denylisted", Sentence: "sudo is on the denylist"},
-		{AgentID: "claude-code", Command: "npm ci", Judged: "ask", JudgedReason: "starts-program", State: history.Done, Decision: "allow-always", AnsweredBy: "panel", ExitCode: code(0)},
+		{AgentID: "claude-code", Command: "npm ci", Judged: "ask", JudgedReason: "starts-program", State: history.Done, Decision: "allow-always", Choice: "words here", AnsweredBy: "panel", ExitCode: code(0)},
 		{AgentID: "release-bot", Command: "security find-generic-password -s deploy", Judged: "ask", JudgedReason: "protected-state", State: history.Denied, Reason: "approval-cancelled", Sentence: approval.CallerLeft, Decision: "deny", AnsweredBy: "nobody"},
 		{AgentID: "northern-lights-nightly-verification-agent-02", Command: "sh ./update-\u202egnp.hs --quiet\u200b", Judged: "ask", JudgedReason: "unreadable", State: history.Waiting, Asked: clock.Add(-20 * time.Minute)},
 	}
@@ -128,7 +144,7 @@ func newActivityFixture() *activityFixture {
 	for i, r := range rows {
 		r.N, r.ID, r.Arrived = int64(len(rows)-i), fmt.Sprintf("5f1d-%04d", i), clock.Add(-time.Duration(i*i)*time.Minute-31*time.Second)
 		r.SessionKey, r.PeerPID, r.PeerExe, r.Who, r.Cwd = "main", 4242, "/usr/local/bin/node", approval.Ours, home+"/Projects/atlas"
-		r.Verdict, r.Security, r.Ask = r.Judged, "allowlist", "on-miss"
+		r.Verdict, r.Security, r.Ask, r.Risk = r.Judged, "allowlist", "on-miss", approval.RiskMedium
 		if r.State == history.Denied {
 			r.Verdict = approval.VerdictDeny
 		}
@@ -156,6 +172,8 @@ func newActivityFixture() *activityFixture {
 	for _, id := range []string{"claude-code", "codex", "release-bot"} {
 		f.Agents = append(f.Agents, shown.NewAgent(id, shown.Named{}))
 	}
+	f.Offered = shown.NewOffered(offers, 1, "", in)
+	f.Offered.Replay = replayed
 	f.Suggestions = []shown.Suggestion{{
 		ID: "1", Agent: f.Agents[0], Saved: 42, Riskiest: "npm run lint -- --fix",
 		Entry: shown.Entry{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas", UsesLeft: -1},

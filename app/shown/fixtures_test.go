@@ -147,11 +147,15 @@ func TestFixtures(t *testing.T) {
 	settings("agents", "policy.json", func(f *fixture) {
 		f.Lists = newLists()
 		f.Size = &shown.HistorySize{Rows: 2_318, Bytes: 1_482_000, Oldest: clock.AddDate(0, -2, 0).UnixMilli(), MaxRows: 1_000_000, MaxBytes: 1 << 30, MaxDays: 400}
-		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(), w.trials(), &warnings, newImport()
+		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(rebase.Judgement.Offers), w.trials(), &warnings, newImport()
 	})
 	settings("agents-held", "policy.json", func(f *fixture) {
 		f.Host.Held = []string{"agents.codex.security goes from deny to full", `agents.codex.allowlist: the entry "~/bin/**" is new`}
 		f.Host.HeldHash = "5f1d"
+	})
+	settings("agents-history", "policy.json", func(f *fixture) {
+		f.Host.History = "Cannot write the history " + home + "/.openclaw/history.db: database or disk is full."
+		f.Host.HistoryAside = []string{home + "/.openclaw/history.db.broken-1774101600"}
 	})
 	settings("agents-broken", "policy.json", func(f *fixture) {
 		f.Host.Broken = "exec-approvals.json line 14: agents.codex.ask cannot be \"sometimes\": use one of off, on-miss, always"
@@ -377,6 +381,8 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 			Version: "0.2.0", PID: 512, Started: clock.Add(-3 * time.Hour).UnixMilli(), StateDir: "~/.openclaw",
 			Socket: home + "/.openclaw/exec-approvals.sock", Held: []string{},
 			LastRequest: clock.Add(-4 * time.Minute).UnixMilli(), LastPeer: "/usr/local/bin/node", LastAgent: "claude-code",
+			NodeService: &shown.NodeService{State: "connected", Gateway: "wss://gateway.example:18789", Since: clock.Add(-2 * time.Hour).UnixMilli()},
+			Bindings:    []shown.Binding{{Agent: shown.Agent{ID: "codex", Name: "codex", Initial: "C", Color: 5}, Node: "studio-mac", From: "agents.list[codex].tools.exec.node"}},
 		},
 		Start: shown.Start{
 			Tools: []shown.Tool{
@@ -390,7 +396,7 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 				{Command: "rm -rf build", Verdicts: []shown.Verdict{shown.Denied, shown.Asks, shown.Asks}},
 			},
 		},
-		Preferences: shown.Preferences{Theme: shown.ThemeSystem},
+		Preferences: shown.Preferences{Kept: shown.Kept{Theme: shown.ThemeSystem, KeepDays: shown.KeepDays[0]}, CanSound: true},
 		WouldDo:     shown.WouldDo{Lines: []shown.Line{}},
 		Preview:     shown.Preview{Count: 3, Programs: []string{"/usr/bin/git", "/usr/bin/git-lfs", "/usr/bin/git-shell"}, Warning: shown.WarnStarts},
 	}

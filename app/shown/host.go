@@ -1,5 +1,13 @@
 package shown
 
+import (
+	"maps"
+	"slices"
+
+	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/display"
+)
+
 // Screen is what the page has to show now.
 type Screen struct {
 	// Settings tells that the settings are open; a question covers them.
@@ -48,6 +56,9 @@ type Host struct {
 	// then. History says why the history cannot be written; nothing runs then.
 	Broken  string `json:"broken,omitempty"`
 	History string `json:"history,omitempty"`
+	// HistoryAside are the files of histories that could not be read, each of
+	// which was kept.
+	HistoryAside []string `json:"historyAside,omitempty"`
 	// Held is what an edit from outside would loosen, HeldHash its name.
 	Held     []string `json:"held"`
 	HeldHash string   `json:"heldHash,omitempty"`
@@ -56,6 +67,47 @@ type Host struct {
 	LastRequest int64  `json:"lastRequest,omitempty"`
 	LastPeer    string `json:"lastPeer,omitempty"`
 	LastAgent   string `json:"lastAgent,omitempty"`
+	// Bindings are the agents whose commands may run on one node alone, that of
+	// every agent first; BindingsProblem says why they cannot be told.
+	Bindings        []Binding `json:"bindings"`
+	BindingsProblem string    `json:"bindingsProblem,omitempty"`
+	// NodeService is the node service of this computer, nil where none runs.
+	NodeService *NodeService `json:"nodeService,omitempty"`
+}
+
+// NodeService is how far the node service came with its gateway. State is
+// "connected", "unpaired" or "away"; times are in unix milliseconds.
+type NodeService struct {
+	State   string `json:"state"`
+	Gateway string `json:"gateway"`
+	Since   int64  `json:"since"`
+	// Called is when the gateway first called a command in this connection, 0 for
+	// never: it calls only what somebody approved there.
+	Called int64  `json:"called,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Binding is the node that the commands of an agent, or of every agent, may run
+// on.
+type Binding struct {
+	Agent Agent  `json:"agent"`
+	Node  string `json:"node"`
+	From  string `json:"from"` // the place in the configuration
+}
+
+// NewBindings shows which agents a configuration binds to a node.
+func NewBindings(c config.Config, in Person) []Binding {
+	list := []Binding{}
+	add := func(id string, e config.Exec) {
+		if from := e.Origins["node"]; from != "" && (id == Every || c.Agents[id].Node != "") {
+			list = append(list, Binding{in.agent(id), display.Escape(e.Node), display.Escape(from)})
+		}
+	}
+	add(Every, c.For(""))
+	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
+		add(id, c.For(id))
+	}
+	return list
 }
 
 // Start is the first-run page: the tools that the third starting point would
@@ -113,11 +165,25 @@ const (
 
 // Preferences are what a person chose about the app itself.
 type Preferences struct {
-	Theme Theme `json:"theme"`
+	Kept
 	// AnswerFromTerminal lets the command line allow and loosen while the app
 	// runs.
 	AnswerFromTerminal bool `json:"answerFromTerminal"`
+	// CanSound tells that this machine has a way to play a sound.
+	CanSound bool `json:"canSound"`
+}
+
+// Kept is the part of the preferences that outlives the app.
+type Kept struct {
+	Theme Theme `json:"theme"`
 	// EndSessionsAtLock ends leases of the length of a session when the screen
 	// is locked.
 	EndSessionsAtLock bool `json:"endSessionsAtLock"`
+	// Sound plays one when a question comes.
+	Sound bool `json:"sound"`
+	// KeepDays is how long the history keeps a row, in days.
+	KeepDays int `json:"keepDays"`
 }
+
+// KeepDays are what can be chosen for it, the first one if nobody chose.
+var KeepDays = []int{400, 90, 30}

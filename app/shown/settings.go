@@ -1,9 +1,11 @@
 package shown
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -41,9 +43,11 @@ type Policy struct {
 	Ask         Setting `json:"ask"`
 	AskFallback Setting `json:"askFallback"`
 	// AutoSkills is "true" where skills run without a question.
-	AutoSkills Setting    `json:"autoSkills"`
-	Allowlist  []EntryRow `json:"allowlist"`
-	Denylist   []DenyRow  `json:"denylist"`
+	AutoSkills Setting `json:"autoSkills"`
+	// Allowlist are the first of so many Entries, or all of them.
+	Allowlist []EntryRow `json:"allowlist"`
+	Entries   int        `json:"entries"`
+	Denylist  []DenyRow  `json:"denylist"`
 }
 
 // Setting is one of the words, and where it comes from.
@@ -207,6 +211,14 @@ func agentRow(snap store.Snapshot, id string, in Person) AgentRow {
 
 // NewPolicy makes what is shown of one agent's settings.
 func NewPolicy(snap store.Snapshot, agentID string, in Person) Policy {
+	p := Beginning(snap, agentID, in, 0)
+	p.Allowlist = EntryRows(snap, agentID, in, 0, p.Entries)
+	return p
+}
+
+// Beginning is NewPolicy with so many entries at most, those that were used
+// last.
+func Beginning(snap store.Snapshot, agentID string, in Person, count int) Policy {
 	p := snap.Policy(agentID)
 	shown := Policy{
 		Agent: in.agent(agentID), Every: agentID == Every,
@@ -221,16 +233,67 @@ func NewPolicy(snap store.Snapshot, agentID string, in Person) Policy {
 		return shown
 	}
 	shown.Rev = Rev(snap.Document, agentID)
-	if agentID != Every {
-		shown.rows(snap.Document.Agents[agentID], FromHere, in)
+	for from, agent := range layers(snap.Document, agentID) {
+		shown.Entries += len(agent.Allowlist)
+		shown.rules(agent.Denylist, from)
 	}
-	from := FromEvery
-	if shown.Every {
-		from = FromHere
-	}
-	shown.rows(snap.Document.Agents[Every], from, in)
-	shown.rules(snap.Document.Defaults.Denylist, from)
+	shown.rules(snap.Document.Defaults.Denylist, whose(Every, agentID))
+	shown.Allowlist = recent(snap.Document, agentID, in, count)
 	return shown
+}
+
+// layers are the agents of the file whose lists hold for an agent: its own, and
+// those of every agent.
+func layers(d *store.Document, agentID string) iter.Seq2[From, *store.Agent] {
+	return func(yield func(From, *store.Agent) bool) {
+		for _, id := range slices.Compact([]string{agentID, Every}) {
+			if a := d.Agents[id]; a != nil && !yield(whose(id, agentID), a) {
+				return
+			}
+		}
+	}
+}
+
+// whose tells where something of id comes from for an agent.
+func whose(id, agentID string) From {
+	if id == agentID {
+		return FromHere
+	}
+	return FromEvery
+}
+
+// EntryRows are so many entries at most that hold for an agent, from the one at
+// first on, in the order of the file: its own, and then those of every agent.
+func EntryRows(snap store.Snapshot, agentID string, in Person, first, count int) []EntryRow {
+	rows := []EntryRow{}
+	if snap.Document == nil {
+		return rows
+	}
+	for from, agent := range layers(snap.Document, agentID) {
+		skipped := min(first, len(agent.Allowlist))
+		first -= skipped
+		rows = appendRows(rows, agent.Allowlist[skipped:], from, in, count)
+	}
+	return rows
+}
+
+// recent are so many entries at most: its own that were used last, and then
+// those of every agent.
+func recent(d *store.Document, agentID string, in Person, count int) []EntryRow {
+	rows := []EntryRow{}
+	for from, agent := range layers(d, agentID) {
+		list := slices.Clone(agent.Allowlist)
+		slices.SortStableFunc(list, func(a, b store.Entry) int { return cmp.Compare(b.LastUsedAt, a.LastUsedAt) })
+		rows = appendRows(rows, list, from, in, count)
+	}
+	return rows
+}
+
+func appendRows(rows []EntryRow, list []store.Entry, from From, in Person, count int) []EntryRow {
+	for _, e := range list[:min(len(list), count-len(rows))] {
+		rows = append(rows, entryRow(e, from, in))
+	}
+	return rows
 }
 
 // setting tells a word and where it comes from. The store's origins are
@@ -246,20 +309,14 @@ func setting(p approval.Policy, field, value, agentID string) Setting {
 	return Setting{value, from}
 }
 
-func (p *Policy) rows(agent *store.Agent, from From, in Person) {
-	if agent == nil {
-		return
+func entryRow(e store.Entry, from From, in Person) EntryRow {
+	return EntryRow{
+		Entry: newEntry(e.Entry, in), ID: e.ID, From: from,
+		LastUsed: e.LastUsedAt, LastCommand: display.Escape(e.LastUsedCommand), LastPath: in.short(e.LastResolvedPath),
+		Identity: identity(e.Entry), Files: fileRows(e.Identity, in), Disabled: e.Disabled, Note: display.Escape(e.Note),
+		AddedBy: display.Escape(e.AddedBy), AddedAt: e.AddedAt,
+		Exact: EntryEdit{e.Pattern, append([]string{}, e.Args...), e.ArgsExact, e.Cwd, e.Note},
 	}
-	for _, e := range agent.Allowlist {
-		p.Allowlist = append(p.Allowlist, EntryRow{
-			Entry: newEntry(e.Entry, in), ID: e.ID, From: from,
-			LastUsed: e.LastUsedAt, LastCommand: display.Escape(e.LastUsedCommand), LastPath: in.short(e.LastResolvedPath),
-			Identity: identity(e.Entry), Files: fileRows(e.Identity, in), Disabled: e.Disabled, Note: display.Escape(e.Note),
-			AddedBy: display.Escape(e.AddedBy), AddedAt: e.AddedAt,
-			Exact: EntryEdit{e.Pattern, append([]string{}, e.Args...), e.ArgsExact, e.Cwd, e.Note},
-		})
-	}
-	p.rules(agent.Denylist, from)
 }
 
 func (p *Policy) rules(list []approval.DenyRule, from From) {

@@ -35,9 +35,29 @@ export function order() {
   return found
 }
 
+/** Has the text grow, and nothing else: every font that the style sheets name. */
+export function grow(factor) {
+  const all = (rules) => {
+    for (const rule of rules) {
+      if (!(rule instanceof CSSStyleRule)) {
+        all(rule.cssRules ?? [])
+        continue
+      }
+      const sized = (name) => /[\d.]px/.test(rule.style.getPropertyValue(name))
+      const names = [...rule.style].filter((name) => /^--type-/.test(name))
+      names.push(...(sized('font') ? ['font'] : ['font-size', 'line-height'])) // the first one is both
+      for (const name of names.filter(sized)) {
+        const value = rule.style.getPropertyValue(name).replace(/([\d.]+)px/g, (_, n) => `${n * factor}px`)
+        rule.style.setProperty(name, value, rule.style.getPropertyPriority(name))
+      }
+    }
+  }
+  for (const sheet of document.styleSheets) all(sheet.cssRules)
+}
+
 /**
  * 3 to 6. Nothing leaves the window and nothing is cut: as it opens, as small
- * as it goes, at 200 %, and wide. What scrolls is not cut, and neither is what
+ * as it goes, at 200 %, wide, and where the text alone is at 150 %. What scrolls is not cut, and neither is what
  * ends in an ellipsis and is whole on focus or elsewhere.
  */
 export function whole() {

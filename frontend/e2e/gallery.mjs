@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { browser } from './browser.mjs'
-import { answers, axe, axis, focus, grid, order, sizes, still, whole } from './checks.mjs'
+import { answers, axe, axis, focus, grid, grow, order, sizes, still, whole } from './checks.mjs'
 import { serve } from './serve.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
@@ -36,6 +36,7 @@ const views = [
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
   { name: 'activity', fixture: 'agents', press: ['Activity'] },
   { name: 'activity-record', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/ },
+  { name: 'activity-keep', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/, and: /^Make it/ },
   { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },
   { name: 'agents-safe-bins', fixture: 'agents', tab: /^Safe bins/ },
   { name: 'agents-skills', fixture: 'agents', tab: /^Skills/ },
@@ -99,15 +100,16 @@ async function look(context, view, theme, scale) {
   if (view.see) await page.getByRole('heading', { name: view.see }).waitFor()
   if (view.row) await page.getByRole('row', { name: view.row }).click()
   if (view.then) await page.getByRole('button', { name: view.then }).click()
+  if (view.and) await page.getByRole('button', { name: view.and }).click()
   if (check && view.small) await sight(page, where)
-  if (panel) await grow(page)
+  if (panel) await fit(page)
   if (check) await inspect(page, view, theme, panel)
   else await page.screenshot({ path: join(folder, `${view.name}-${theme}@${scale}x.png`) })
   await page.close()
 }
 
 /** The window grows with the panel, as the host makes it. */
-async function grow(page) {
+async function fit(page) {
   const more = await page.evaluate(() => {
     const body = document.querySelector('.panel-scroll')
     return body ? body.scrollHeight - body.clientHeight : 0
@@ -135,6 +137,8 @@ async function inspect(page, view, theme, panel) {
   }
   await page.setViewportSize(size)
   await tell('focus', focus)
+  await page.evaluate(grow, 1.5) // this stays so
+  await tell('text at 150 %', whole)
 }
 
 /** A command begins where it is seen without scrolling, in the smallest window. */

@@ -17,6 +17,16 @@ const panel = () => page.getByRole('alertdialog')
 const guard = () => page.waitForTimeout(700)
 const gone = () => panel().waitFor({ state: 'detached' })
 
+// Steps in which something is pressed at once. There the page's clock goes only
+// as far as it is let: no machine is too slow for that. In the last two it stands
+// from the start.
+const early = ['together', 'paging', 'early keys', 'outside edit']
+const stop = async () => page.clock.pauseAt((await page.evaluate(() => Date.now())) + 100)
+const until = async (visible) => {
+  for (let i = 0; i < 500 && !(await visible.isVisible()); i++) await page.clock.runFor(20)
+  assert.equal(await visible.isVisible(), true, 'it does not come')
+}
+
 const steps = {
   async 'allow once'() {
     await panel().waitFor()
@@ -39,10 +49,7 @@ const steps = {
     await gone()
   },
   async 'early keys'() {
-    // The page's clock goes only as far as it is let: no machine is too slow for
-    // keys that come at once.
-    for (let i = 0; i < 500 && !(await panel().isVisible()); i++) await page.clock.runFor(20)
-    assert.equal(await panel().isVisible(), true, 'there is no question')
+    await until(panel())
     for (const key of ['Control+o', 'Enter', 'Escape']) await page.keyboard.press(key)
     await button(/^Allow once/).click()
     assert.equal(await panel().isVisible(), true, 'a key answered at once')
@@ -146,14 +153,16 @@ const steps = {
   async together() {
     await button('Answer three together…').waitFor()
     await guard()
+    await stop()
     await button('Answer three together…').click()
-    await page.getByText('main asks three small questions').waitFor()
+    await until(page.getByText('main asks three small questions'))
     assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0, 'something is checked by itself')
     assert.equal(await button(/^Allow 0 once/).isDisabled(), true)
     await page.getByRole('checkbox', { name: 'uname -s' }).focus()
     await page.keyboard.press('Space')
     await button('Allow 1 once, deny 2').click()
     assert.equal(await panel().isVisible(), true, 'a click counted at once')
+    await page.clock.resume()
     await guard()
     await button('Allow 1 once, deny 2').click()
     await gone()
@@ -232,14 +241,113 @@ const steps = {
     await deny().click()
     await gone()
   },
+  async expired() {
+    // What is read aloud, and how often.
+    await page.evaluate(() => {
+      globalThis.said = []
+      new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const live = (target.nodeType === Node.TEXT_NODE ? target.parentElement : target).closest('[role="status"], [role="alert"], [aria-live]')
+          if (live && live.textContent.trim()) globalThis.said.push(live.textContent.trim())
+        }
+      }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    })
+    await panel().waitFor()
+    assert.equal(await button('Hold').count(), 0, 'there is nothing to hold')
+    await page.getByRole('heading', { name: 'Time ran out' }).waitFor({ timeout: 60_000 })
+    // At 20 seconds too, if the browser was there by then.
+    const said = await page.evaluate(() => globalThis.said)
+    assert.deepEqual(said, ['Denies in 20 seconds', 'Denies in 5 seconds'].slice(-said.length || -1))
+    assert.equal(await button(/^(Deny|Allow once|Always allow|Allow for)/).count(), 0)
+    assert.match(await panel().textContent(), /Nothing was run\./)
+    await guard()
+    await page.keyboard.press('Escape')
+    await gone()
+  },
+  async hold() {
+    const clock = page.locator('.clock time')
+    await panel().waitFor()
+    await guard()
+    const before = await clock.textContent()
+    await page.keyboard.press('Control+Shift+h')
+    await page.getByText(/^Held, .* at most$/).waitFor()
+    assert.match(before, /^(10:00|9:\d\d)$/)
+    assert.match(await clock.textContent(), /^5\d:\d\d$/) // as long as its caller waits
+    console.log('seen')
+    await button('Resume').click()
+    await page.getByText(/^Denies in/).first().waitFor()
+    await guard()
+    await button(/^Allow once/).click()
+    await gone()
+  },
+  /** The same question in two windows, which answer it otherwise at the same time. */
+  async 'two clients'() {
+    const other = await context.newPage()
+    await other.goto(address)
+    const both = [page, other].map((p) => p.getByRole('alertdialog'))
+    await Promise.all(both.map((p) => p.waitFor()))
+    await guard()
+    const press = (button) => button.click({ timeout: 5000 }).catch(() => {}) // it may be gone by then
+    await Promise.all([press(both[0].getByRole('button', { name: /^Allow once/ })), press(both[1].getByRole('button', { name: 'Deny', exact: true }))])
+    await Promise.all(both.map((p) => p.waitFor({ state: 'detached' })))
+  },
+  async 'deny for good'() {
+    await panel().waitFor()
+    await guard()
+    await button('Deny for…').click()
+    await guard()
+    await page.getByRole('menuitem', { name: 'Always: any touch' }).click()
+    await gone()
+  },
+  async 'take the edit'() {
+    await page.getByText('Something changed the policy file').waitFor()
+    await guard()
+    await button('Take the change').click()
+    await gone()
+  },
+  async paused() {
+    await panel().waitFor()
+    await page.getByText('Paused: nothing starts, and what you allow waits.').waitFor()
+    await guard()
+    await button(/^Allow once/).click()
+    await gone()
+    console.log('seen') // and the settings are opened
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByText('Paused: nothing starts, and what you allow waits.').waitFor()
+    await guard()
+    await button('Resume').click()
+    await page.getByText(/^Paused/).waitFor({ state: 'detached' })
+  },
+  async stopped() {
+    await panel().waitFor()
+    console.log('seen')
+    await gone()
+  },
+  async suggested() {
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByRole('link', { name: 'Activity' }).click()
+    const list = page.getByRole('list', { name: 'Suggestions' })
+    await list.getByRole('heading', { name: 'One entry would have saved 3 questions' }).waitFor()
+    await list.getByRole('button', { name: 'Look at the entry…' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByText(/Would have allowed 3 of your last 3 requests/).waitFor()
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Activity' }).click()
+    await list.getByRole('button', { name: 'Add this entry' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await list.waitFor({ state: 'detached' })
+  },
   async paging() {
     await page.getByText('1 of 2 waiting').waitFor()
     assert.match(await panel().textContent(), /May one run touch\?/)
+    await stop()
     await button('Next question').click()
-    await page.getByText('2 of 2 waiting').waitFor()
+    await until(page.getByText('2 of 2 waiting'))
     assert.match(await panel().textContent(), /May two run touch\?/)
     await button(/^Allow once/).click()
     assert.match(await panel().textContent(), /May two run touch\?/, 'a click counted at once')
+    await page.clock.resume()
     await guard()
     await button(/^Allow once/).click()
     await page.getByText('May one run').waitFor()
@@ -248,10 +356,11 @@ const steps = {
     await gone()
   },
   async 'outside edit'() {
-    await page.getByText('Something changed the policy file').waitFor()
+    await until(page.getByText('Something changed the policy file'))
     assert.match(await panel().textContent(), /defaults\.security goes from allowlist to full/)
     await button('Take the change').click()
     assert.equal(await panel().isVisible(), true, 'a click counted at once')
+    await page.clock.resume()
     console.log('seen') // a question comes
     await page.getByText('May main run').waitFor()
     await guard()
@@ -384,6 +493,166 @@ const steps = {
     await said('Would ask you')
     assert.equal(await page.evaluate(() => 'pwned' in window), false)
   },
+  /** Where Tab goes on the panel, and where the focus is after what was open in the settings closes. */
+  async keyboard() {
+    const focused = () => page.evaluate(() => {
+      const e = document.activeElement
+      return (e.ariaLabel || e.labels?.[0]?.textContent || e.textContent || e.placeholder).trim().split(/\s{2,}|⌃| esc/)[0]
+    })
+    await panel().waitFor()
+    const order = []
+    for (let i = 0; i < 9; i++) {
+      order.push(await focused())
+      await page.keyboard.press('Tab')
+    }
+    assert.deepEqual(order.slice(0, 6), ['Deny', 'Deny for…', 'Tell the agent why', 'Allow once', 'Allow for…', 'Always allow…'])
+    await guard()
+    await page.keyboard.press('Control+a')
+    await page.getByText('What may main run from now on?').waitFor()
+    await guard()
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => document.activeElement.textContent.trim().startsWith('Deny')) // as when it came
+    await guard()
+    await page.keyboard.press('Escape')
+    await gone()
+
+    console.log('seen') // and the settings are opened
+    await page.setViewportSize({ width: 920, height: 640 })
+    await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
+    const opens = async (opener, key, what) => {
+      await opener.focus()
+      const name = await focused()
+      await page.keyboard.press(key)
+      await what.waitFor()
+      await page.waitForFunction((e) => e.contains(document.activeElement), await what.elementHandle())
+      await page.keyboard.press('Escape')
+      await what.waitFor({ state: 'detached' }).catch(() => what.waitFor({ state: 'hidden' }))
+      await page.waitForFunction((n) => (document.activeElement.ariaLabel || document.activeElement.textContent).trim().startsWith(n), name)
+    }
+    await opens(button('Add…'), 'Enter', page.getByRole('dialog', { name: 'Add an entry' }))
+    await opens(button('Import and export'), 'Enter', page.getByRole('menu'))
+    await page.getByRole('tab', { name: /^Allowlist/ }).focus()
+    for (const name of ['Denylist', 'Safe bins', 'Skills', 'Gateways']) {
+      await page.keyboard.press('ArrowRight')
+      await page.getByRole('tab', { name: new RegExp(`^${name}`), selected: true }).waitFor()
+    }
+    await page.keyboard.press('Home')
+    await page.getByRole('tab', { name: /^Allowlist/, selected: true }).waitFor()
+    await page.getByRole('row').filter({ hasText: '~/tool' }).focus()
+    await page.keyboard.press('Delete')
+    await page.getByRole('row').filter({ hasText: '~/tool' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+z')
+    const entry = page.getByRole('row').filter({ hasText: '~/tool' })
+    await entry.waitFor()
+    await opens(entry, 'Enter', page.getByRole('dialog', { name: 'Edit an entry' }))
+    await entry.focus()
+    await page.keyboard.press('Space')
+    await page.getByRole('checkbox', { name: /^In force/, checked: false }).waitFor()
+
+    // Every control of every page is reached, and Tab comes round.
+    for (const name of ['Agents', 'Activity', 'Try a command', 'Node', 'General']) {
+      await page.getByRole('link', { name: new RegExp(`^${name}`) }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+      const missed = () => page.evaluate(() => {
+        const stops = [...document.querySelectorAll('a[href], :is(button, input, select, textarea):not([disabled]), [tabindex="0"]')]
+        return stops.filter((e) => e.tabIndex >= 0 && e.checkVisibility({ visibilityProperty: true }) && !e.closest('[inert]') && !globalThis.met.has(e)).map((e) => e.outerHTML.slice(0, 100))
+      })
+      await page.evaluate(() => (globalThis.met = new Set()))
+      for (let i = 0; i < 80 && (await missed()).length; i++) {
+        await page.keyboard.press('Tab')
+        await page.evaluate(() => {
+          const e = document.activeElement
+          globalThis.met.add(e)
+          // Of a group one is a stop, and the arrow keys go to the others. A group that is a stop itself hands on to one of them at once.
+          const group = e.closest('[role="group"], [role="radiogroup"], [role="tablist"]')
+          for (const other of group ? [group, ...group.querySelectorAll('button, input')] : []) globalThis.met.add(other)
+        })
+      }
+      assert.deepEqual(await missed(), [], `${name}: Tab does not come to all of it`)
+    }
+  },
+  /** Once through all that a newcomer does, by keyboard alone and with at most three activations each. */
+  async newcomer() {
+    let presses = 0
+    const press = async (key) => {
+      if (key === 'Enter' || key === 'Space' || key === 'Delete') presses++
+      await page.keyboard.press(key)
+    }
+    const part = (name) => {
+      assert.ok(presses <= 3, `${name} takes ${presses}`)
+      console.log(`${name} ${presses}`)
+      presses = 0
+    }
+    const at = (thing) => thing.evaluate((e) => e === document.activeElement || e.contains(document.activeElement))
+    const to = async (thing) => {
+      await thing.waitFor()
+      for (let i = 0; !(await at(thing)); i++) {
+        assert.ok(i < 80, `Tab does not come to ${thing}`)
+        await press('Tab')
+        const ring = await page.evaluate(() => document.activeElement === document.body || document.activeElement.matches(':focus-visible'))
+        assert.ok(ring, 'what has the focus is not shown')
+      }
+    }
+    const done = async (name, thing) => (await thing.waitFor(), part(name))
+
+    await panel().waitFor()
+    assert.match(await panel().textContent(), /May main run tool\?\s+No entry covers it\./)
+    await guard()
+    await to(button(/^Allow for/))
+    await press('Enter')
+    const hour = page.getByRole('menuitem', { name: '1 hour' })
+    await hour.waitFor()
+    for (let i = 0; (await hour.getAttribute('data-highlighted')) === null; i++) {
+      assert.ok(i < 9, 'the arrow keys do not come to 1 hour')
+      await press('ArrowDown')
+    }
+    await guard()
+    await press('Enter')
+    await gone()
+    part('allowed')
+
+    presses++ // Settings… in the menu of the status item
+    await page.setViewportSize({ width: 920, height: 640 })
+    await to(page.getByRole('link', { name: 'Activity' }))
+    await press('Enter')
+    const row = page.getByRole('grid', { name: 'History' }).getByRole('row').nth(1)
+    await row.filter({ hasText: 'Allowed a while' }).waitFor()
+    await to(row)
+    await press('Enter')
+    const record = page.getByRole('dialog')
+    await record.getByText(/^Allow for 1 hour, by you on the panel/).waitFor()
+    part('found')
+
+    await to(button('Make it an entry…'))
+    await press('Enter')
+    await page.getByRole('heading', { name: 'What may main run from now on?' }).waitFor()
+    const exact = page.getByRole('radio', { name: 'This exact command, here' })
+    await page.waitForFunction((e) => e === document.activeElement, await exact.elementHandle())
+    await press('ArrowDown')
+    assert.equal(await page.getByRole('radio', { name: 'Any tool build' }).isChecked(), true)
+    await page.getByText('Takes the place of what you allowed for a while.').waitFor()
+    await to(record.getByRole('button', { name: 'Back' }))
+    await press('Enter')
+    await page.waitForFunction(() => document.activeElement.textContent === 'Make it an entry…')
+    presses = 0 // that was a way round
+    await press('Enter')
+    await page.waitForFunction((e) => e === document.activeElement, await exact.elementHandle())
+    await press('ArrowDown')
+    await to(record.getByRole('button', { name: 'Save' }))
+    await press('Enter')
+    await record.waitFor({ state: 'detached' })
+    await done('kept', page.getByText('Saved', { exact: true }))
+    await page.waitForFunction(() => document.activeElement.matches('tr')) // from where it was opened
+
+    await to(page.getByRole('link', { name: 'Agents' }))
+    await press('Enter')
+    const entry = page.getByRole('row').filter({ hasText: '~/tool' })
+    await to(entry)
+    await press('Delete')
+    await entry.waitFor({ state: 'detached' })
+    part('taken back')
+  },
   async 'first run'() {
     await page.setViewportSize({ width: 720, height: 504 })
     await page.getByText('How should agents start?').waitFor()
@@ -396,10 +665,8 @@ const steps = {
 let code = 0
 try {
   page.setDefaultTimeout(15_000)
-  if (step === 'early keys') {
-    await page.clock.install()
-    await page.clock.pauseAt(Date.now() + 1000)
-  }
+  if (early.includes(step)) await page.clock.install()
+  if (early.indexOf(step) >= 2) await page.clock.pauseAt(Date.now() + 1000)
   await page.goto(address)
   await steps[step]()
   assert.deepEqual(errors, [])

@@ -2,7 +2,7 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Policy, Preferences, Preview,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Offered, Policy, Preferences, Preview,
   Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
@@ -16,7 +16,7 @@ export interface Fixture {
   preferences: Preferences
   preview: Preview
   replay?: Replayed[]
-  activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[] }
+  activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[]; offered?: Offered }
   trials?: Trial[]
   wouldDo: WouldDo
   /** Those of the agent claude-code. */
@@ -38,6 +38,9 @@ export interface Fake extends Backend {
   /** Tells the page, as the host would. */
   tell(event: HostEvent, id?: string): void
 }
+
+/** How many entries of a list come at once. */
+const rows = 500
 
 export function fake(given: Fixture): Fake {
   const fixture = structuredClone(given)
@@ -84,9 +87,13 @@ export function fake(given: Fixture): Fake {
     leaveEdit: note(() => undefined, 'leaveEdit'),
 
     agents: () => Promise.resolve(fixture.agents),
+    entries: (id, rev, first) => {
+      const policy = fixture.policies[id]
+      return Promise.resolve(policy?.rev === rev ? policy.allowlist.slice(first, first + rows) : [])
+    },
     policy: (id) => {
       const policy = fixture.policies[id]
-      return policy ? Promise.resolve(policy) : Promise.reject(new Error(`the fixture has no agent ${id}`))
+      return policy ? Promise.resolve({ ...policy, allowlist: policy.allowlist.slice(0, rows), entries: policy.allowlist.length }) : Promise.reject(new Error(`the fixture has no agent ${id}`))
     },
     setMode: save('setMode'),
     setWord: save('setWord'),
@@ -112,6 +119,8 @@ export function fake(given: Fixture): Fake {
       const record = fixture.activity?.records[id]
       return record ? Promise.resolve(record) : Promise.reject(new Error(`the fixture has no record ${id}`))
     },
+    offered: note(() => fixture.activity?.offered ?? { problem: 'The fixture offers nothing.', widths: [], keeps: [], replay: [], replaces: 0 }, 'offered'),
+    keepOffered: save('keepOffered'),
     rates: () => Promise.resolve(fixture.activity?.rates ?? { days: [], agents: [], top: 1, step: 1 }),
     activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
     addSuggested: save('addSuggested'),

@@ -1,8 +1,8 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, Exported,
-  HistorySize, Host, Import, Keep, Lists, Mode, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported,
+  HistorySize, Host, Import, Keep, Lists, Mode, Offered, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
   Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
@@ -44,6 +44,8 @@ export interface Backend {
 
   agents(): Promise<AgentRow[]>
   policy(agentId: string): Promise<Policy>
+  /** Further entries of an agent, from the one at first on; none if rev is not what holds any more. */
+  entries(agentId: string, rev: string, first: number): Promise<EntryRow[]>
   setMode(agentId: string, rev: string, mode: Mode): Promise<Saved>
   /** An empty value lets the settings of every agent decide. */
   setWord(agentId: string, rev: string, word: Word | Switch, value: string): Promise<Saved>
@@ -70,6 +72,10 @@ export interface Backend {
   /** The requests behind a row, newest first; 0 is for the newest. */
   activity(filter: ActivityFilter, before: number): Promise<ActivityPage>
   record(id: string): Promise<ActivityRecord>
+  /** How what a request ran can be allowed from now on. */
+  offered(id: string): Promise<Offered>
+  /** Saves one of these widths as it was shown. */
+  keepOffered(id: string, width: string, here: boolean, keep: Keep): Promise<Saved>
   rates(): Promise<Rates>
   /** Those who are in the history. */
   activityAgents(): Promise<Agent[]>

@@ -26,6 +26,7 @@ export const wails: Backend = {
 
   agents: settings.Agents,
   policy: settings.Policy,
+  entries: settings.Entries,
   setMode: settings.SetMode,
   setWord: settings.SetWord,
   addEntry: settings.AddEntry,
@@ -47,6 +48,8 @@ export const wails: Backend = {
 
   activity: activity.List,
   record: activity.Record,
+  offered: activity.Offered,
+  keepOffered: settings.KeepOffered,
   rates: activity.Rates,
   activityAgents: activity.Agents,
   standing: settings.Standing,

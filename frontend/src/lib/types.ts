@@ -32,6 +32,7 @@ export type ActivityFilter = shown.ActivityFilter
 export type ActivityPage = shown.ActivityPage
 export type ActivityRow = shown.ActivityRow
 export type ActivityRecord = shown.Record
+export type Offered = shown.Offered
 export type End = shown.End
 export type Rate = Pick<shown.DayRate, 'requests' | 'asked' | 'per100'>
 export type DayRate = shown.DayRate

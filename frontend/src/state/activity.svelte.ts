@@ -1,6 +1,7 @@
 import type { Backend } from '../lib/backend'
 import { activity as text } from '../lib/text'
-import type { ActivityFilter, ActivityRecord, ActivityRow, Agent, Rates, Suggestion } from '../lib/types'
+import type { Choice } from './screen.svelte'
+import type { ActivityFilter, ActivityRecord, ActivityRow, Agent, Offered, Rates, Suggestion } from '../lib/types'
 
 /** How long nothing is typed before it is looked for, in milliseconds. */
 const pause = 200
@@ -16,6 +17,9 @@ export class ActivityState {
   agents = $state.raw<Agent[]>([])
   suggestions = $state.raw<Suggestion[]>([])
   record = $state.raw<ActivityRecord>()
+  /** How what the open request ran can be allowed from now on, once that was asked for. */
+  offered = $state.raw<Offered>()
+  choice = $state.raw<Choice>(narrowest)
   /** What became of the last export. */
   exported = $state('')
   exporting = $state(false)
@@ -113,6 +117,26 @@ export class ActivityState {
 
   close() {
     this.record = undefined
+    this.offered = undefined
+  }
+
+  /** Asks how the open request can be allowed from now on. The narrowest is chosen. */
+  async offer() {
+    const id = this.record?.id
+    if (!id) return
+    try {
+      const offered = await this.#backend.offered(id)
+      if (this.record?.id !== id) return
+      this.choice = { ...narrowest, width: offered.widths[0]?.width ?? '' }
+      this.offered = offered
+    } catch (error) {
+      this.problem = String(error)
+    }
+  }
+
+  /** Goes back to what is known of the request. */
+  leaveOffer() {
+    this.offered = undefined
   }
 
   /** Hides a suggestion until the page is opened again. */
@@ -133,6 +157,9 @@ export class ActivityState {
     this.exporting = false
   }
 }
+
+/** For good, because for a while is what a question offers. */
+const narrowest: Choice = { width: '', here: false, keep: 'good' }
 
 /** How many rows the first page has at most. */
 const firstPage = 200

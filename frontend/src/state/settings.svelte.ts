@@ -3,9 +3,10 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type {
   AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Policy, Preferences, Saved, Screen,
-  Standing, Suggestion, Theme, Warnings, Word, WordList,
+  Standing, Suggestion, Warnings, Word, WordList,
 } from '../lib/types'
 import { transfer } from '../lib/text'
+import type { Choice } from './screen.svelte'
 import { DenyForm, EntryForm, WordForm } from './forms.svelte'
 
 export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
@@ -15,8 +16,11 @@ export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 
 
 const none: Note = { kind: 'none' }
 
-/** How often times that are told as "2 min ago" are told anew. */
+/** How often times that are told as "2 min ago" are told anew, and the host is looked at. */
 const clock = 15_000
+
+/** How long what is there of a long list has to appear before the rest is asked for. */
+const afterwards = 100
 
 /** Everything that the settings show, and all they can do. */
 export class SettingsState {
@@ -49,6 +53,7 @@ export class SettingsState {
   #ahead = 0 // of the host's clock against ours
   #looks = 0 // what was asked for in an earlier look is not shown
   #turn = 0 // of the menu
+  #surveyed = '' // agent and revision of what was looked at
   #guard = new Guard()
   #edits: Promise<unknown> = Promise.resolve()
 
@@ -64,7 +69,10 @@ export class SettingsState {
       this.#backend.on('screen', () => void this.#loadAgents()),
       this.#guard.follow(),
     ]
-    const timer = setInterval(() => (this.now = Date.now() + this.#ahead), clock)
+    const timer = setInterval(() => {
+      this.now = Date.now() + this.#ahead
+      void this.#backend.host().then((host) => this.#meet(host), () => undefined) // a disk fills without a word
+    }, clock)
     return () => {
       clearInterval(timer)
       ends.forEach((end) => end())
@@ -127,8 +135,25 @@ export class SettingsState {
 
   async #load() {
     const look = ++this.#looks
-    const policy = await this.#backend.policy(this.#agentId)
-    if (look === this.#looks) this.#show(policy)
+    const begun = await this.#backend.policy(this.#agentId)
+    const known = this.policy?.agent.id === begun.agent.id
+    if (!known && look === this.#looks) this.#show(begun) // a long list holds up nothing
+    const policy = await this.#whole(begun)
+    if (policy && look === this.#looks && (known || policy !== begun)) this.#show(policy)
+  }
+
+  /** A policy with all entries of a long list, unless it is not what holds any more. */
+  async #whole(policy: Policy): Promise<Policy | undefined> {
+    const { agent, rev, entries } = policy
+    if (policy.allowlist.length >= entries) return policy
+    await new Promise((done) => setTimeout(done, afterwards))
+    const allowlist: EntryRow[] = []
+    while (allowlist.length < entries) {
+      const rows = await this.#backend.entries(agent.id, rev, allowlist.length)
+      if (!rows.length) return undefined // who changed it tells
+      allowlist.push(...rows)
+    }
+    return { ...policy, allowlist }
   }
 
   #show(policy: Policy) {
@@ -139,8 +164,12 @@ export class SettingsState {
     if (other) {
       this.warnings = { list: [], partial: false }
       this.lists = undefined
+      this.#surveyed = ''
     }
-    if (other || before?.rev !== policy.rev) void this.#survey(policy)
+    const name = `${policy.agent.id} ${policy.rev}`
+    if (policy.allowlist.length < policy.entries || name === this.#surveyed) return
+    this.#surveyed = name
+    void this.#survey(policy)
   }
 
   /** Has the entries looked at, and what stands beside them. The table does not wait for it. */
@@ -314,11 +343,29 @@ export class SettingsState {
     })
   }
 
+  /** Ends a pause, or says why not. */
+  resume() {
+    return this.#queue(async () => {
+      const { ok, message } = await this.#backend.resume()
+      this.note = ok ? none : { kind: 'problem', message: message ?? '' }
+    })
+  }
+
   /** Saves a suggested entry as it was shown, and reports whether it was. */
-  async addSuggested(id: string): Promise<boolean> {
+  addSuggested(id: string): Promise<boolean> {
+    return this.#added(() => this.#backend.addSuggested(id))
+  }
+
+  /** Makes a recorded request an entry, and reports whether it is one. */
+  keepOffered(id: string, { width, here, keep }: Choice): Promise<boolean> {
+    return this.#added(() => this.#backend.keepOffered(id, width, here, keep))
+  }
+
+  /** Saves entries of an agent who may not be the one that is shown. */
+  async #added(send: () => Promise<Saved>): Promise<boolean> {
     let ok = false
     await this.#queue(async () => {
-      const saved = await this.#backend.addSuggested(id)
+      const saved = await send()
       if (saved.ok && saved.policy) this.#agentId = saved.policy.agent.id
       this.#take(saved)
       ok = saved.ok
@@ -361,19 +408,8 @@ export class SettingsState {
     })
   }
 
-  setTheme(theme: Theme) {
-    return this.#prefer({ theme })
-  }
-
-  setAnswerFromTerminal(on: boolean) {
-    return this.#prefer({ answerFromTerminal: on })
-  }
-
-  setEndSessionsAtLock(on: boolean) {
-    return this.#prefer({ endSessionsAtLock: on })
-  }
-
-  #prefer(change: Partial<Preferences>) {
+  /** Chooses something about the app itself. */
+  prefer(change: Partial<Preferences>) {
     return this.#queue(async () => {
       if (this.preferences) this.#take(await this.#backend.setPreferences({ ...this.preferences, ...change }))
       this.preferences = await this.#backend.preferences()

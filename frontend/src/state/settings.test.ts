@@ -263,7 +263,7 @@ test('nothing is edited beneath a question', async () => {
   const [entry, rule] = [state.policy!.allowlist[0]!, state.policy!.denylist[0]!]
   await Promise.all([
     state.setMode('allow-all'), state.setWord('ask', 'off'), state.switchEntry(entry, false), state.removeEntry(entry), state.removeDeny(rule),
-    state.undo(), state.saveForm(), state.answerEdit('5f1d', true), state.setTheme('dark'), state.setAnswerFromTerminal(true),
+    state.undo(), state.saveForm(), state.answerEdit('5f1d', true), state.prefer({ theme: 'dark' }), state.prefer({ answerFromTerminal: true }),
   ])
   expect(backend.calls).toEqual([])
   expect(state.form).toMatchObject({ pattern: '/bin/x', busy: false })
@@ -274,8 +274,8 @@ test('nothing is edited beneath a question', async () => {
 
 test('preferences are sent whole', async () => {
   const { backend, state } = await open()
-  await state.setAnswerFromTerminal(true)
-  expect(backend.calls.at(-1)).toEqual(['setPreferences', { theme: 'system', answerFromTerminal: true, endSessionsAtLock: false }])
+  await state.prefer({ answerFromTerminal: true })
+  expect(backend.calls.at(-1)).toEqual(['setPreferences', { ...backend.fixture.preferences, answerFromTerminal: true }])
 })
 
 test('only the last preview counts', async () => {

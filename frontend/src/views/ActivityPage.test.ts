@@ -3,7 +3,7 @@ import axe from 'axe-core'
 import { afterEach, expect, test } from 'vitest'
 import agents from '../fixtures/agents.json'
 import { fake, type Fixture } from '../lib/backend.fake'
-import { activity as text, settings } from '../lib/text'
+import { activity as text, panel, settings } from '../lib/text'
 import type { ActivityFilter, ActivityRow } from '../lib/types'
 import Settings from './Settings.svelte'
 
@@ -138,4 +138,38 @@ test('text of the history is text', async () => {
   await screen.findByRole('dialog')
   expect(document.querySelector('img')).toBeNull()
   expect(container.textContent).toContain(evil)
+})
+
+test('a request that ran becomes an entry, as wide as is chosen', async () => {
+  const { backend } = await open()
+  await fireEvent.dblClick(await row(/git fetch/))
+  await fireEvent.click(await screen.findByRole('button', { name: text.keep }))
+  const record = await screen.findByRole('dialog', { name: text.keepTitle('claude-code') })
+  await clean(record)
+  expect(within(record).getByText(text.replaces)).toBeTruthy()
+  const [exact, words] = within(record).getAllByRole<HTMLInputElement>('radio')
+  expect(exact?.checked).toBe(true)
+  await fireEvent.click(words!)
+  await fireEvent.click(within(record).getByRole('radio', { name: panel.keep['1h'] }))
+  await fireEvent.click(within(record).getByRole('button', { name: text.keepSave }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(backend.calls.filter((c) => c[0] === 'keepOffered')).toEqual([['keepOffered', '5f1d-0000', 'words', false, '1h']])
+})
+
+test('what cannot become an entry says why, and goes back to the record', async () => {
+  const { backend } = await open((fixture) => delete fixture.activity?.offered)
+  await fireEvent.dblClick(await row(/git fetch/))
+  await fireEvent.click(await screen.findByRole('button', { name: text.keep }))
+  expect((await screen.findByRole('alert')).textContent).toContain('The fixture offers nothing.')
+  expect(screen.queryByRole('button', { name: text.keepSave })).toBeNull()
+  await fireEvent.click(screen.getByRole('button', { name: text.keepBack }))
+  await waitFor(() => expect(document.activeElement?.textContent).toBe(text.keep))
+  expect(backend.calls.some((c) => c[0] === 'keepOffered')).toBe(false)
+})
+
+test('a request that was denied has no such button', async () => {
+  await open()
+  await fireEvent.dblClick(await row(/curl/))
+  await screen.findByRole('dialog', { name: text.record })
+  expect(screen.queryByRole('button', { name: text.keep })).toBeNull()
 })
