@@ -22,13 +22,14 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
 	@echo "make test         set up, build and run every test"
 	@echo "make demo         a tour of the host on real programs, without questions to you"
 	@echo "make build        build/bin/Countersign (the app) and build/bin/countersign (command line)"
+	@echo "make app          build/dist/Countersign.app, its zip and cask"
 	@echo "make screenshots  every view of the page, as pictures in build/gallery"
 	@echo "make check        formatting, vet, modules, the tour"
 	@echo "make bench        speed and size, as ratios measured side by side"
@@ -52,6 +53,10 @@ cli:
 
 build: page cli
 	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/Countersign ./app
+
+# Countersign.app, for both kinds of Mac. Elsewhere what needs a Mac is left out, and it says so.
+app: page
+	$(GO) run ./build/bundle
 
 run: setup build
 	$(BIN)/Countersign

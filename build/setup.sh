@@ -35,6 +35,7 @@ if [ "$(uname -s)" = Linux ]; then
 	have dash || need="$need dash"
 	have ps || need="$need procps"
 	have busybox || need="$need busybox"
+	have bwrap || need="$need bubblewrap"
 	# The window, and what it is tested with.
 	have pkg-config || need="$need pkg-config"
 	pkg-config --exists gtk+-3.0 2>/dev/null || need="$need libgtk-3-dev"

@@ -56,7 +56,7 @@ func main() {
 
 func run(program, million string) error {
 	fmt.Printf("%-4s %-58s %12s   %s\n", "", "what", "measured", "goal")
-	for _, measure := range []func(string) error{roundTrip, shells, output, decide, hostile, recheck, load, start, record} {
+	for _, measure := range []func(string) error{roundTrip, shells, output, decide, hostile, recheck, load, start, record, road} {
 		if err := measure(program); err != nil {
 			return err
 		}
