@@ -25,6 +25,8 @@ type app struct {
 	activity  *Activity
 	approvals *Approvals
 	settings  *Settings
+	// permissions are those of macOS.
+	permissions *permissions
 
 	host    *host.Host
 	cancel  context.CancelFunc
@@ -73,6 +75,7 @@ func newApp(state paths.State, home string) *app {
 		prefs:   readPreferences(state.Preferences()),
 		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
+	a.permissions = newPermissions(state.Grants())
 	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
 	return a
 }

@@ -85,9 +85,9 @@ func TestBoundMethods(t *testing.T) {
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
-			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "Policy", "Preferences", "Preview", "Ready",
+			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "Policy", "Preferences", "Preview", "Ready",
 			"RemoveDeny", "RemoveEntry",
-			"RemoveFrom", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
+			"RemoveFrom", "RequestPermission", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
 			"Try", "Undo", "Warnings",
 		},
 	}

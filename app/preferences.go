@@ -27,9 +27,6 @@ type preferences struct {
 	broken error
 }
 
-// maxPreferences is more than the file ever holds, in bytes.
-const maxPreferences = 64 << 10
-
 // readPreferences reads countersign.json.
 func readPreferences(path string) *preferences {
 	p := &preferences{path: path, now: shown.Preferences{Kept: shown.Kept{Theme: shown.ThemeSystem, KeepDays: shown.KeepDays[0]}}, others: map[string]json.RawMessage{}}
@@ -40,19 +37,10 @@ func readPreferences(path string) *preferences {
 }
 
 func (p *preferences) read() error {
-	// What is put in its place cannot hang us.
-	f, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	text, err := readPlain(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.New("it is no plain file")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPreferences))
 	if err != nil {
 		return err
 	}
@@ -68,6 +56,22 @@ func (p *preferences) read() error {
 	}
 	p.now.Kept, p.others = chosen, others
 	return nil
+}
+
+// maxPlain is more than a file of what was chosen ever holds, in bytes.
+const maxPlain = 64 << 10
+
+// readPlain reads a small file. What is put in its place cannot hang us.
+func readPlain(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("it is no plain file")
+	}
+	return io.ReadAll(io.LimitReader(f, maxPlain))
 }
 
 // check refuses what nobody can choose.

@@ -43,6 +43,7 @@ type fixture struct {
 	Lists       *shown.Lists            `json:"lists,omitempty"`
 	Size        *shown.HistorySize      `json:"size,omitempty"`
 	Import      *shown.ImportList       `json:"import,omitempty"`
+	Permissions *shown.Permissions      `json:"permissions,omitempty"`
 }
 
 const home = "/Users/dana"
@@ -145,7 +146,7 @@ func TestFixtures(t *testing.T) {
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
 	settings("agents", "policy.json", func(f *fixture) {
-		f.Lists = newLists()
+		f.Lists, f.Permissions = newLists(), newPermissions()
 		f.Size = &shown.HistorySize{Rows: 2_318, Bytes: 1_482_000, Oldest: clock.AddDate(0, -2, 0).UnixMilli(), MaxRows: 1_000_000, MaxBytes: 1 << 30, MaxDays: 400}
 		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(rebase.Judgement.Offers), w.trials(), &warnings, newImport()
 	})
@@ -404,4 +405,17 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 		f.Policies[row.Agent.ID] = shown.NewPolicy(snap, row.Agent.ID, in)
 	}
 	return f
+}
+
+// newPermissions is one permission in each state.
+func newPermissions() *shown.Permissions {
+	return &shown.Permissions{AdHoc: true, List: []shown.Permission{
+		{ID: "accessibility", Title: "Accessibility", Purpose: "Press buttons and read windows of other apps", State: "granted", Asks: true},
+		{ID: "screen-recording", Title: "Screen Recording", Purpose: "Take pictures of the screen", State: "missing", Asks: true, Stale: true},
+		{ID: "automation", Title: "Automation", Purpose: "Control other apps by AppleScript, asked for each app", State: "undecided", Asks: true},
+		{ID: "full-disk", Title: "Full Disk Access", Purpose: "Read mail, messages and what other apps keep", State: "missing"},
+		{ID: "microphone", Title: "Microphone", Purpose: "Record sound", State: "denied", Asks: true},
+		{ID: "camera", Title: "Camera", Purpose: "Take pictures with the camera", State: "restricted", Asks: true},
+		{ID: "local-network", Title: "Local Network", Purpose: "Reach other devices on the network", State: "unknown"},
+	}}
 }

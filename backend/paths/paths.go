@@ -120,6 +120,9 @@ func (s State) Link() string { return filepath.Join(s.Dir, "openclaw-link.json")
 // Preferences is what a person chose about the app itself.
 func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.json") }
 
+// Grants is which build of the app macOS gave which permission.
+func (s State) Grants() string { return filepath.Join(s.Dir, "grants.json") }
+
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 

@@ -2,7 +2,7 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Offered, Policy, Preferences, Preview,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
   Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
@@ -26,6 +26,7 @@ export interface Fixture {
   /** Those of the agent claude-code. */
   lists?: Lists
   size?: HistorySize
+  permissions?: Permissions
 }
 
 export interface Fake extends Backend {
@@ -138,6 +139,9 @@ export function fake(given: Fixture): Fake {
     choose: save('choose'),
     host: () => Promise.resolve(fixture.host),
     answerEdit: save('answerEdit'),
+    permissions: () => Promise.resolve(fixture.permissions ?? { list: [] }),
+    requestPermission: save('requestPermission'),
+    openPermission: save('openPermission'),
     preferences: () => Promise.resolve(fixture.preferences),
     setPreferences: save('setPreferences'),
     settingsReady: () => Promise.resolve(),

@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported,
-  HistorySize, Host, Import, Keep, Lists, Mode, Offered, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  HistorySize, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
   Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
@@ -96,6 +96,11 @@ export interface Backend {
   choose(start: StartingPoint): Promise<Saved>
   host(): Promise<Host>
   answerEdit(hash: string, accept: boolean): Promise<Saved>
+  /** What macOS lets commands do; an empty list where nothing of that is needed. */
+  permissions(): Promise<Permissions>
+  /** Has macOS ask the person, or shows it in System Settings. */
+  requestPermission(id: string): Promise<Saved>
+  openPermission(id: string): Promise<Saved>
   preferences(): Promise<Preferences>
   setPreferences(p: Preferences): Promise<Saved>
   /** The settings, or the first run, are on the page; the window may be shown. */

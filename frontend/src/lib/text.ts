@@ -395,7 +395,7 @@ export const settings = {
   takeBack: 'Take back',
   name: 'Settings',
   computer: 'This computer',
-  pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', general: 'General' },
+  pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', permissions: 'Permissions', general: 'General' },
   foot: { listening: 'Listening', broken: 'Policy file broken', history: 'History cannot be written', held: 'An edit waits for you' },
 
   agent: 'Agent',
@@ -538,6 +538,17 @@ export const settings = {
     unbound: 'Any node that the gateway knows. tools.exec.node in gateway.json5 binds agents to one.',
     connect: 'How to connect',
     how: 'Start countersign node run with the address of your gateway. Or give another node service the socket above and the request token from exec-approvals.json in the state folder. The token lets it ask and read, never answer or loosen.',
+  },
+  permissions: {
+    what: 'macOS gives these to Countersign, and so to the commands that it runs. None is needed for asking. Grant what your agents use.',
+    states: {
+      granted: 'Granted', denied: 'Denied', missing: 'Not granted', undecided: 'Not asked yet', restricted: 'Managed by others', unknown: 'Not known',
+    } as Record<string, string>,
+    request: 'Request…',
+    open: 'Open System Settings',
+    stale: 'It was granted to an earlier build. System Settings may still show it as on: take Countersign off its list with –, and request it again.',
+    adHoc: 'Nobody signed this build. macOS takes each build for another app and forgets what it granted.',
+    translocated: 'macOS runs a copy of Countersign in a place that changes, and forgets what it grants to it. Quit, move Countersign to Applications, and open it there.',
   },
   general: {
     theme: 'Theme',

@@ -23,6 +23,7 @@ export type EntryEdit = shown.EntryEdit
 export type DenyRow = shown.DenyRow
 export type DenyEdit = shown.DenyEdit
 export type Host = shown.Host
+export type Permissions = shown.Permissions
 export type Start = shown.Start
 export type Tool = shown.Tool
 export type Example = shown.Example

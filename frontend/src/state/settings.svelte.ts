@@ -2,14 +2,14 @@ import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type {
-  AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Policy, Preferences, Saved, Screen,
+  AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Permissions, Policy, Preferences, Saved, Screen,
   Standing, Suggestion, Warnings, Word, WordList,
 } from '../lib/types'
 import { transfer } from '../lib/text'
 import type { Choice } from './screen.svelte'
 import { DenyForm, EntryForm, WordForm } from './forms.svelte'
 
-export type Page = 'agents' | 'activity' | 'try' | 'node' | 'general'
+export type Page = 'agents' | 'activity' | 'try' | 'node' | 'permissions' | 'general'
 
 /** What became of the last edit. */
 export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
@@ -29,6 +29,7 @@ export class SettingsState {
   policy = $state.raw<Policy>()
   host = $state.raw<Host>()
   preferences = $state.raw<Preferences>()
+  permissions = $state.raw<Permissions>({ list: [] })
   warnings = $state.raw<Warnings>({ list: [], partial: false })
   lists = $state.raw<Lists>()
   size = $state.raw<HistorySize>()
@@ -63,6 +64,7 @@ export class SettingsState {
 
   /** Loads everything, and keeps it up to date until the answer is called. */
   start(): () => void {
+    void this.lookAtPermissions()
     void this.reload().then(tick).then(() => this.#backend.settingsReady()).then(() => this.#guard.restart())
     const ends = [
       this.#backend.on('policy', () => void this.reload()),
@@ -97,6 +99,30 @@ export class SettingsState {
     this.page = page
     this.forget()
     if (page === 'general') void this.#measure()
+    if (page === 'permissions') void this.lookAtPermissions()
+  }
+
+  /** Looks again at what macOS lets commands do. It tells nobody when that changes. */
+  async lookAtPermissions() {
+    this.permissions = await this.#backend.permissions().catch(() => this.permissions)
+  }
+
+  /** Has macOS ask for a permission. */
+  requestPermission(id: string) {
+    return this.#permit(() => this.#backend.requestPermission(id))
+  }
+
+  /** Shows a permission in System Settings. */
+  openPermission(id: string) {
+    return this.#permit(() => this.#backend.openPermission(id))
+  }
+
+  #permit(act: () => Promise<Saved>) {
+    return this.#queue(async () => {
+      const { ok, message } = await act()
+      this.note = ok ? none : { kind: 'problem', message: message ?? '' }
+      await this.lookAtPermissions()
+    })
   }
 
   async #measure() {

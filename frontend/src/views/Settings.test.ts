@@ -40,7 +40,7 @@ test('the page has no violations, and shows what is there and nothing else', asy
   const { container } = await open()
   await clean(container)
   const links = screen.getAllByRole('link').map((a) => a.textContent?.trim().replace(/\s+/g, ' '))
-  expect(links).toEqual(['Agents 4', 'Activity', 'Try a command', 'Node', 'General'])
+  expect(links).toEqual(['Agents 4', 'Activity', 'Try a command', 'Node', 'Permissions', 'General'])
   const { allowlist, denylist } = agents.policies['claude-code']
   expect(screen.getByRole('tab', { name: `Allowlist ${allowlist.length}` })).toBeTruthy()
   expect(screen.getByRole('tab', { name: `Denylist ${denylist.length}` })).toBeTruthy()
@@ -451,4 +451,42 @@ test('the switch of the terminal shows what holds, and is sent with the theme', 
   expect(terminal.checked).toBe(false)
   await fireEvent.click(terminal)
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setPreferences', { ...backend.fixture.preferences, answerFromTerminal: true }]))
+})
+
+test('each permission says how it stands, and offers only what can be done about it', async () => {
+  const { backend, container } = await open()
+  await fireEvent.click(screen.getByRole('link', { name: 'Permissions' }))
+  const row = (title: string) => within(screen.getByRole('heading', { name: title }).closest('li')!)
+  const offered = (title: string) => row(title).getAllByRole('button').map((b) => b.textContent)
+  const { open: shows, request, states, stale, adHoc } = text.permissions
+  expect(offered('Accessibility')).toEqual([shows])
+  expect(offered('Automation')).toEqual([request, shows])
+  expect(offered('Full Disk Access')).toEqual([shows])
+  expect(row('Microphone').getByText(states.denied!)).toBeTruthy()
+  expect(row('Screen Recording').getByText(stale, { exact: false })).toBeTruthy()
+  expect(row('Automation').queryByText(stale, { exact: false })).toBeNull()
+  expect(screen.getByText(adHoc)).toBeTruthy()
+  await clean(container)
+  const grant = (id: string) => {
+    const { list, ...rest } = backend.fixture.permissions!
+    backend.fixture.permissions = { ...rest, list: list.map((p) => (p.id === id ? { ...p, state: 'granted' } : p)) }
+  }
+  grant('automation')
+  await fireEvent.click(row('Automation').getByRole('button', { name: /^Request/ }))
+  expect(backend.calls.at(-1)).toEqual(['requestPermission', 'automation'])
+  await waitFor(() => expect(offered('Automation')).toEqual([shows]))
+  backend.saved = { ok: false, message: 'It did not open.' }
+  await fireEvent.click(row('Camera').getByRole('button', { name: /^Open/ }))
+  expect(backend.calls.at(-1)).toEqual(['openPermission', 'camera'])
+  expect(await screen.findByRole('alert')).toHaveProperty('textContent', expect.stringContaining('It did not open.'))
+  grant('microphone')
+  await fireEvent.focus(window) // back from System Settings
+  await waitFor(() => expect(row('Microphone').getByText(states.granted!)).toBeTruthy())
+})
+
+test('where macOS grants nothing there is no page for it', async () => {
+  const fixture = shows('claude-code')
+  delete fixture.permissions
+  await open(fixture)
+  expect(screen.queryByRole('link', { name: 'Permissions' })).toBeNull()
 })
