@@ -100,8 +100,8 @@ func dial(path string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{nc: nc.(*net.UnixConn), done: make(chan struct{}), waiting: map[string]waiter{}}
-	uid, _, err := peerOf(c.nc)
-	if err == nil && uid != os.Geteuid() {
+	who, err := peerOf(c.nc)
+	if err == nil && who.uid != os.Geteuid() {
 		err = fmt.Errorf("%s is held by another user", path)
 	}
 	if err != nil {

@@ -20,7 +20,8 @@ type conn struct {
 	cancel  context.CancelFunc
 	who     *caller
 	peer    approval.Peer
-	foreign bool // of another user
+	at      holder // as the kernel told it when peer connected
+	foreign bool   // of another user
 	// ours tells that the peer ran our program when it connected: one that
 	// connects and then becomes our program must not pass the door.
 	ours bool
@@ -57,18 +58,18 @@ func (c *conn) kill() {
 // identify reads once who is at the other end. A process of our own user that
 // cannot be seen is nobody that we talk to.
 func (c *conn) identify() bool {
-	uid, pid, err := peerOf(c.nc)
-	if err != nil {
+	var err error
+	if c.at, err = c.s.peerOf(c.nc); err != nil {
 		return false
 	}
-	if c.foreign = uid != c.s.uid; c.foreign {
-		c.s.log.Warn("a process of another user is at the socket", "uid", uid, "pid", pid)
+	if c.foreign = c.at.uid != c.s.uid; c.foreign {
+		c.s.log.Warn("a process of another user is at the socket", "uid", c.at.uid, "pid", c.at.pid)
 		return true
 	}
-	if c.peer, err = c.s.look(uid, pid); err != nil {
+	if c.peer, err = c.s.look(c.at); err != nil {
 		return false
 	}
-	c.ours = c.s.door.programs.run(pid)
+	c.ours = c.s.door.programs.run(c.at.pid)
 	most := c.s.maxConns / 2
 	if c.ours { // a node service uses one for each command of a gateway
 		most = max(most, c.s.maxConns-2*reservedConns)
@@ -149,7 +150,7 @@ func (c *conn) exec(f frame) bool {
 		return false
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
-	if x.Request.Claim.Gateway != "" && c.s.door.Ours(c.peer) != nil {
+	if x.Request.Claim.Gateway != "" && c.still(c.s.door.Ours) != nil {
 		x.Request.Claim.Gateway = "" // anybody could say so
 	}
 	if !x.Progress {
@@ -218,7 +219,27 @@ func (c *conn) operates() error {
 	if !c.ours {
 		return errors.New("this process did not run Countersign's own program when it connected")
 	}
-	return c.s.door.MayOperate(c.peer)
+	return c.still(c.s.door.MayOperate)
+}
+
+// still asks the door about the peer, which must be who it was before and
+// after: a connection can be passed on, and a process can become another
+// program.
+func (c *conn) still(passes func(approval.Peer) error) error {
+	if err := c.same(); err != nil {
+		return err
+	}
+	if err := passes(c.peer); err != nil {
+		return err
+	}
+	return c.same()
+}
+
+func (c *conn) same() error {
+	if now, err := c.s.peerOf(c.nc); err != nil || now != c.at {
+		return errors.New("the process that connected does not hold this connection any more")
+	}
+	return nil
 }
 
 // verify makes the checks of a signed frame, in the order of the protocol:

@@ -232,9 +232,15 @@ func walk(pid int) ([]proc.Info, error) {
 	return nil, errors.New("it has too many parents")
 }
 
-// programs are our own programs. The files stay open, so that no other file
-// can get the inode of one that was deleted.
-type programs []*os.File
+// programs are our own programs.
+type programs []program
+
+// program is one of them. The file stays open, so that no other file can get
+// the inode of one that was deleted.
+type program struct {
+	*os.File
+	code code
+}
 
 func openPrograms(further []string) (programs, error) {
 	own, _, err := proc.Exe(os.Getpid())
@@ -248,7 +254,7 @@ func openPrograms(further []string) (programs, error) {
 			all.close()
 			return nil, fmt.Errorf("cannot open our own program: %w", err)
 		}
-		all = append(all, f)
+		all = append(all, program{f, codeIn(f)})
 	}
 	return all, nil
 }
@@ -269,8 +275,9 @@ func (ps programs) run(pid int) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(ps, func(f *os.File) bool {
-		ours, err := f.Stat()
-		return err == nil && os.SameFile(ours, theirs)
+	runs, err := proc.CodeOf(pid)
+	return err == nil && slices.ContainsFunc(ps, func(p program) bool {
+		ours, err := p.Stat()
+		return err == nil && os.SameFile(ours, theirs) && p.code.is(runs)
 	})
 }

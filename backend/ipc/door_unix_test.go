@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -192,6 +193,45 @@ func TestProgramAtConnectCounts(t *testing.T) {
 	c := &conn{s: s, peer: approval.Peer{UID: s.uid, PID: os.Getpid(), Started: s.door.self.started}}
 	if err := c.operates(); err == nil || !strings.Contains(err.Error(), "when it connected") {
 		t.Errorf("not ours at connect: %v", err)
+	}
+}
+
+// What operates must be what connected: where the kernel says who holds the
+// other end now, a connection that was passed on and a process that became
+// another program do not operate, also if that happens while the door looks.
+func TestHolderMustStay(t *testing.T) {
+	for name, c := range map[string]struct {
+		after int // looks that find the same
+		other func(*holder)
+		want  bool
+	}{
+		"the same all the time":           {100, func(*holder) {}, true},
+		"another process":                 {1, func(h *holder) { h.pid++ }, false},
+		"another program":                 {1, func(h *holder) { h.program++ }, false},
+		"another user":                    {1, func(h *holder) { h.uid++ }, false},
+		"another program, while we look":  {2, func(h *holder) { h.program++ }, false},
+		"another process, once we looked": {3, func(h *holder) { h.pid++ }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var looks atomic.Int32
+			s := start(t, handler{}, func(s *Server) {
+				s.peerOf = func(nc *net.UnixConn) (holder, error) {
+					h, err := peerOf(nc)
+					if int(looks.Add(1)) > c.after {
+						c.other(&h)
+					}
+					return h, err
+				}
+			})
+			p := connect(t, s)
+			got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs()))
+			if strings.Contains(got, `"ok":true`) != c.want || !c.want && !strings.Contains(got, "does not hold this connection") {
+				t.Errorf("got %q", got)
+			}
+			if want := min(c.after+1, 3); int(looks.Load()) != want {
+				t.Errorf("looked %d times, want %d", looks.Load(), want)
+			}
+		})
 	}
 }
 

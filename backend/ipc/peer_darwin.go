@@ -1,14 +1,26 @@
 package ipc
 
-import "golang.org/x/sys/unix"
+import (
+	"unsafe"
 
-func credentials(fd int) (uid, pid int, err error) {
+	"golang.org/x/sys/unix"
+)
+
+// credentials is of the process that used the other end last: LOCAL_PEERCRED is
+// who connected, and must be the same user.
+func credentials(fd int) (holder, error) {
 	x, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
-		return -1, 0, err
+		return holder{}, err
 	}
-	pid, err = unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
-	return int(x.Uid), pid, err
+	var token auditToken
+	size := uint32(unsafe.Sizeof(token))
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_LOCAL, unix.LOCAL_PEERTOKEN,
+		uintptr(unsafe.Pointer(&token)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno != 0 {
+		return holder{}, errno
+	}
+	return fromToken(x.Uid, token, int(size))
 }
 
 // hungUp reports whether the other end closed both ways. Only the writing

@@ -2,12 +2,14 @@ package ipc
 
 import "golang.org/x/sys/unix"
 
-func credentials(fd int) (uid, pid int, err error) {
+// credentials is of the process that connected, whoever holds the other end
+// by now.
+func credentials(fd int) (holder, error) {
 	u, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return -1, 0, err
+		return holder{}, err
 	}
-	return int(u.Uid), int(u.Pid), nil
+	return holder{uid: int(u.Uid), pid: int(u.Pid)}, nil
 }
 
 // hungUp reports whether the other end closed both ways. A half-close does

@@ -11,17 +11,18 @@ import (
 // supported tells whether the platform says who is at the other end.
 func supported() error { return nil }
 
-// peerOf returns the user and the process at the other end, as they were
-// when it connected or, seen from a client, when it began to listen.
-func peerOf(nc *net.UnixConn) (uid, pid int, err error) {
+// peerOf returns who is at the other end: on Linux the process that connected
+// or, seen from a client, that began to listen; on macOS the one that used it
+// last.
+func peerOf(nc *net.UnixConn) (who holder, err error) {
 	raw, err := nc.SyscallConn()
 	if err != nil {
-		return -1, 0, err
+		return holder{}, err
 	}
-	if e := raw.Control(func(fd uintptr) { uid, pid, err = credentials(int(fd)) }); e != nil {
-		return -1, 0, e
+	if e := raw.Control(func(fd uintptr) { who, err = credentials(int(fd)) }); e != nil {
+		return holder{}, e
 	}
-	return uid, pid, err
+	return who, err
 }
 
 // polled asks about a descriptor without waiting.

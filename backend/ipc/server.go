@@ -68,6 +68,7 @@ type Server struct {
 	lock     *os.File
 	listener *net.UnixListener
 	uid      int
+	peerOf   func(*net.UnixConn) (holder, error) // tests alone set another
 	started  time.Time
 	door     *Door
 	callers  callers
@@ -127,7 +128,7 @@ func newServer(o Options) (*Server, error) {
 	}
 	s := &Server{
 		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
-		path: o.Path, uid: os.Geteuid(),
+		path: o.Path, uid: os.Geteuid(), peerOf: peerOf,
 		nonces:   nonces{max: maxNonces},
 		patience: patience, maxWaiting: maxWaiting, maxConns: maxConns,
 		conns: map[*conn]struct{}{},
@@ -240,12 +241,12 @@ func (s *Server) room(nc *net.UnixConn) bool {
 	if free > reservedConns || free <= 0 {
 		return free > 0
 	}
-	uid, pid, err := peerOf(nc)
-	if err != nil || uid != s.uid {
+	who, err := s.peerOf(nc)
+	if err != nil || who.uid != s.uid {
 		return false
 	}
 	// Only for those who could operate: our own program asks as well.
-	peer, err := s.look(uid, pid)
+	peer, err := s.look(who)
 	return err == nil && s.door.MayOperate(peer) == nil
 }
 
@@ -328,16 +329,16 @@ func (s *Server) credential(f frame) credential {
 
 // look reads who a process is. The ancestors of one that was here before are
 // kept as they were then: parents can end, and later looks see less.
-func (s *Server) look(uid, pid int) (approval.Peer, error) {
-	p, err := proc.Stat(pid)
+func (s *Server) look(who holder) (approval.Peer, error) {
+	p, err := proc.Stat(who.pid)
 	if err != nil {
 		return approval.Peer{}, err
 	}
-	peer := approval.Peer{UID: uid, PID: pid, Started: p.Started}
-	if k, ok := s.callers.find(process{pid, p.Started}); ok {
+	peer := approval.Peer{UID: who.uid, PID: who.pid, Started: p.Started}
+	if k, ok := s.callers.find(process{who.pid, p.Started}); ok {
 		peer.Ancestors = k.ancestors
 	} else {
-		up, err := proc.Ancestors(pid)
+		up, err := proc.Ancestors(who.pid)
 		if err != nil {
 			return approval.Peer{}, err
 		}
@@ -345,6 +346,6 @@ func (s *Server) look(uid, pid int) (approval.Peer, error) {
 			peer.Ancestors = append(peer.Ancestors, a.PID)
 		}
 	}
-	_, peer.Exe, _ = proc.Exe(pid)
+	_, peer.Exe, _ = proc.Exe(who.pid)
 	return peer, nil
 }

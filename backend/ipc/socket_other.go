@@ -23,7 +23,7 @@ func holdLock(string) (*os.File, error) { return nil, errPlatform }
 
 func tryLock(*os.File) error { return errPlatform }
 
-func peerOf(*net.UnixConn) (uid, pid int, err error) { return -1, 0, errPlatform }
+func peerOf(*net.UnixConn) (holder, error) { return holder{}, errPlatform }
 
 func hungUp(uintptr) bool { return true }
 

@@ -36,6 +36,21 @@ func All() ([]Info, error) { return all() }
 // the name to show.
 func Exe(pid int) (open, name string, err error) { return exe(pid) }
 
+// Code is what the kernel checks the pages of a running program against. The
+// zero value is a program without a signature, or a platform without them.
+type Code struct {
+	// Hash names exactly what runs: the hash of its code directory, in hex.
+	Hash string
+	// Valid tells that nothing of it was changed since, Hardened that it takes no
+	// libraries and variables of others into itself, Debugged that somebody
+	// looks into it all the same.
+	Valid, Hardened, Debugged bool
+}
+
+// CodeOf returns what the kernel knows of the program that a process runs. It
+// fails where it cannot tell.
+func CodeOf(pid int) (Code, error) { return codeOf(pid) }
+
 // Getenv returns the value that a variable had when the process started its
 // program. A program can overwrite it, and in the first moment after its start
 // it reads as missing: use it to find, never to trust.

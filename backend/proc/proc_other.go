@@ -9,4 +9,5 @@ var errPlatform = errors.New("this platform does not say who started a process")
 func stat(int) (Info, error)          { return Info{}, errPlatform }
 func all() ([]Info, error)            { return nil, errPlatform }
 func exe(int) (string, string, error) { return "", "", errPlatform }
+func codeOf(int) (Code, error)        { return Code{}, errPlatform }
 func environ(int) ([]byte, error)     { return nil, errPlatform }
