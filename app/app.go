@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	native "github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -85,6 +86,8 @@ func (a *app) opened(w window) {
 	if !barFirst {
 		a.openBar()
 	}
+	native.Listen(a.show, a.summon)
+	native.TakeShortcut()
 	a.mu.Lock()
 	a.window = w
 	late, open := a.quitting, a.open
@@ -210,6 +213,9 @@ func (a *app) ready(id string, height int) {
 	}
 	a.since = time.Now()
 	if raise {
+		if a.askedFor == id {
+			a.window.TakeKeyboard()
+		}
 		a.raised[id], a.visible = true, true
 		a.sound()
 	}

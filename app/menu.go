@@ -30,6 +30,7 @@ func (a *app) keepMenu(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	tick.Stop()
 	defer tick.Stop()
+	reminded := reminders{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -38,6 +39,7 @@ func (a *app) keepMenu(ctx context.Context) {
 		case <-tick.C:
 		}
 		f := a.facts(ctx)
+		a.remind(reminded, f)
 		switch {
 		case len(f.Waiting)+len(f.Running) > 0 || f.Paused:
 			tick.Reset(time.Second)

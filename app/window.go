@@ -25,6 +25,8 @@ type window interface {
 	Show(s size, top bool)
 	// Front brings a window that is shown to the front where it is.
 	Front(top bool)
+	// TakeKeyboard gives the window the keyboard: a person asked to see it.
+	TakeKeyboard()
 	// Resize gives a window that is shown another size.
 	Resize(s size)
 	Hide()
@@ -80,6 +82,7 @@ func openWindow(a *app) (err error) {
 		Linux:                    &linux.Options{ProgramName: "Countersign", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
 		Mac: &mac.Options{
 			TitleBar: mac.TitleBarHiddenInset(), DisableZoom: true,
+			WebviewIsTransparent: true, WindowIsTranslucent: true, // the page decides where
 		},
 	})
 	if err != nil {
@@ -104,6 +107,8 @@ func (w wailsWindow) Front(top bool) {
 	}
 	runtime.WindowShow(w.ctx)
 }
+
+func (w wailsWindow) TakeKeyboard() { native.TakeKeyboard() }
 
 // Resize leaves a fifth of the screen free, whatever was asked for.
 func (w wailsWindow) Resize(s size) {

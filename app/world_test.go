@@ -147,14 +147,16 @@ func (a *testApp) eventually(what string, ok func() bool) {
 
 // testWindow notes what a window is told.
 type testWindow struct {
-	mu     sync.Mutex
-	shown  bool
-	top    bool
-	size   size
-	shows  int
-	quit   bool
-	events []string
-	saveAs string // what the person chooses
+	mu    sync.Mutex
+	shown bool
+	top   bool
+	size  size
+	shows int
+	// keyboard counts how often it was given to the window.
+	keyboard int
+	quit     bool
+	events   []string
+	saveAs   string // what the person chooses
 	// openFile returns what the person chooses to be read, nothing if nil.
 	openFile func() string
 }
@@ -171,6 +173,12 @@ func (w *testWindow) Front(top bool) {
 	defer w.mu.Unlock()
 	w.shown, w.top = true, top
 	w.shows++
+}
+
+func (w *testWindow) TakeKeyboard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keyboard++
 }
 
 func (w *testWindow) Resize(s size) {

@@ -14,9 +14,12 @@ static int automation(Boolean ask) {
 	return AEDeterminePermissionToAutomateTarget(finder.aeDesc, typeWildCard, typeWildCard, ask);
 }
 
-// notifications waits for the answer, which comes on another queue.
+// notifications waits for the answer, which comes on another queue. macOS ends a
+// program without a bundle that asks.
 static int notifications(void) {
 	__block int code = -1;
+	if (NSBundle.mainBundle.bundleIdentifier == nil)
+		return code;
 	dispatch_semaphore_t told = dispatch_semaphore_create(0);
 	[UNUserNotificationCenter.currentNotificationCenter getNotificationSettingsWithCompletionHandler:^(UNNotificationSettings *settings) {
 		code = (int)settings.authorizationStatus;
@@ -79,6 +82,8 @@ void CSPermissionRequest(int permission) {
 			});
 			break;
 		case CSNotifications:
+			if (NSBundle.mainBundle.bundleIdentifier == nil)
+				break;
 			[UNUserNotificationCenter.currentNotificationCenter requestAuthorizationWithOptions:UNAuthorizationOptionAlert | UNAuthorizationOptionSound
 			                                                                  completionHandler:^(BOOL granted, NSError *error) {}];
 			break;

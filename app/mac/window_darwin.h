@@ -1,6 +1,12 @@
-// The window of the app as macOS shows it.
+// The window of the app as macOS shows it. There may be none yet.
 
 // CSOrderFront puts the window in front of others on every space, over apps
 // that fill the screen too, and leaves the keyboard where it is. It returns at
-// once; there may be no window yet.
+// once.
 void CSOrderFront(void);
+
+// CSTakeKeyboard gives the window the keyboard. It returns at once.
+void CSTakeKeyboard(void);
+
+// CSInView tells whether a person could see a part of the window.
+int CSInView(void);

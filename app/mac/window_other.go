@@ -5,3 +5,9 @@ package mac
 // OrderFront does nothing here: the window manager decides who has the
 // keyboard.
 func OrderFront() bool { return false }
+
+// TakeKeyboard does nothing here: a window that is shown asks for it.
+func TakeKeyboard() {}
+
+// InView is true here: nobody tells what covers a window.
+func InView() bool { return true }

@@ -571,6 +571,7 @@ export const settings = {
       [mac ? '⇧⌘H' : 'Ctrl+Shift+H', 'Hold'],
       [mac ? '⌘C' : 'Ctrl+C', 'Copy the command'],
       [mac ? '⌘Z' : 'Ctrl+Z', 'Undo, in these settings'],
+      ...(mac ? [['⌃⌥⌘C', 'From anywhere: the question that waits, or these settings'] as [string, string]] : []),
     ],
     historySize: (s: HistorySize) => `${count(s.rows, 'row')}, ${bytes(s.bytes)}` + (s.oldest ? `, since ${calendar.format(s.oldest)}` : ''),
     historyMost: (s: HistorySize) => `The oldest rows also go beyond ${count(s.maxRows, 'row')} or ${Math.round(s.maxBytes / 2 ** 30)} GB. Output is never kept, only its size and hash.`,

@@ -3,14 +3,20 @@
 
 typedef NS_OPTIONS(NSUInteger, NSWindowCollectionBehavior) { NSWindowCollectionBehaviorCanJoinAllSpaces = 1 << 0, NSWindowCollectionBehaviorFullScreenAuxiliary = 1 << 8 };
 
+typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateVisible = 1 << 1 };
+
 @interface NSWindow : NSObject
 @property(readonly) NSString *className;
 @property NSWindowCollectionBehavior collectionBehavior;
+@property(readonly, getter=isVisible) BOOL visible;
+@property(readonly) NSWindowOcclusionState occlusionState;
 - (void)orderFrontRegardless;
+- (void)makeKeyAndOrderFront:(id)sender;
 @end
 
 @interface NSApplication : NSObject
 @property(readonly) NSArray<NSWindow *> *windows;
+- (void)activateIgnoringOtherApps:(BOOL)ignore;
 @end
 
 extern NSApplication *NSApp;

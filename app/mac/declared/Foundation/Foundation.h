@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef bool BOOL;
@@ -24,6 +25,8 @@ __attribute__((objc_root_class)) @interface NSObject
 @end
 
 @interface NSString : NSObject <NSCopying>
++ (instancetype)stringWithUTF8String:(const char *)text;
+@property(readonly) const char *UTF8String;
 - (BOOL)isEqualToString:(NSString *)other;
 @end
 
@@ -43,10 +46,24 @@ typedef struct {
 } NSFastEnumerationState;
 
 @interface NSArray<T> : NSObject
++ (instancetype)arrayWithObjects:(const T[])objects count:(NSUInteger)count;
 - (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state objects:(id __unsafe_unretained[])objects count:(NSUInteger)count;
 @end
 
+@interface NSSet<T> : NSObject
++ (instancetype)setWithObject:(T)object;
+@end
+
 @interface NSError : NSObject
+@end
+
+@interface NSBundle : NSObject
+@property(class, readonly) NSBundle *mainBundle;
+@property(readonly) NSString *bundleIdentifier;
+@end
+
+@interface NSThread : NSObject
+@property(class, readonly) BOOL isMainThread;
 @end
 
 typedef const struct AEDesc AEDesc;
@@ -74,3 +91,6 @@ dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
 dispatch_queue_t dispatch_get_main_queue(void);
 dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
 void dispatch_async(dispatch_queue_t queue, void (^block)(void));
+void dispatch_sync(dispatch_queue_t queue, void (^block)(void));
+typedef intptr_t dispatch_once_t;
+void dispatch_once(dispatch_once_t *once, void (^block)(void));

@@ -1,0 +1,80 @@
+#import <Carbon/Carbon.h>
+#import <Foundation/Foundation.h>
+#import <UserNotifications/UserNotifications.h>
+
+#include "notice_darwin.h"
+
+// In Go.
+extern void CSReviewed(char *name);
+extern void CSSummoned(void);
+
+@interface CSNotices : NSObject <UNUserNotificationCenterDelegate>
+@end
+
+@implementation CSNotices
+- (void)userNotificationCenter:(UNUserNotificationCenter *)center
+       willPresentNotification:(UNNotification *)notification
+         withCompletionHandler:(void (^)(UNNotificationPresentationOptions options))done {
+	done(UNNotificationPresentationOptionBanner);
+}
+
+- (void)userNotificationCenter:(UNUserNotificationCenter *)center
+didReceiveNotificationResponse:(UNNotificationResponse *)response
+         withCompletionHandler:(void (^)(void))done {
+	if (![response.actionIdentifier isEqualToString:UNNotificationDismissActionIdentifier])
+		CSReviewed((char *)response.notification.request.identifier.UTF8String);
+	done();
+}
+@end
+
+// center has one button for all notifications. It is nil for a program without a
+// bundle, which macOS would end for asking.
+static UNUserNotificationCenter *center(void) {
+	static CSNotices *notices;
+	static dispatch_once_t once;
+	if (NSBundle.mainBundle.bundleIdentifier == nil)
+		return nil;
+	UNUserNotificationCenter *one = UNUserNotificationCenter.currentNotificationCenter;
+	dispatch_once(&once, ^{
+		notices = [CSNotices new];
+		one.delegate = notices;
+		UNNotificationAction *review = [UNNotificationAction actionWithIdentifier:@"review" title:@"Review" options:UNNotificationActionOptionForeground];
+		[one setNotificationCategories:[NSSet setWithObject:[UNNotificationCategory categoryWithIdentifier:@"question"
+		                                                                                           actions:@[ review ]
+		                                                                                 intentIdentifiers:@[]
+		                                                                                           options:UNNotificationCategoryOptionNone]]];
+	});
+	return one;
+}
+
+void CSNotify(const char *name, const char *title, const char *body) {
+	@autoreleasepool {
+		UNMutableNotificationContent *content = [UNMutableNotificationContent new];
+		content.title = @(title);
+		content.body = @(body);
+		content.categoryIdentifier = @"question";
+		UNNotificationRequest *request = [UNNotificationRequest requestWithIdentifier:@(name) content:content trigger:nil];
+		[center() addNotificationRequest:request withCompletionHandler:nil];
+	}
+}
+
+void CSUnnotify(const char *name) {
+	@autoreleasepool {
+		[center() removeDeliveredNotificationsWithIdentifiers:@[ @(name) ]];
+	}
+}
+
+static OSStatus pressed(EventHandlerCallRef next, EventRef event, void *data) {
+	CSSummoned();
+	return noErr;
+}
+
+void CSTakeShortcut(void) {
+	dispatch_async(dispatch_get_main_queue(), ^{
+		static EventHotKeyRef shortcut;
+		const EventTypeSpec press = {kEventClassKeyboard, kEventHotKeyPressed};
+		const EventHotKeyID identifier = {'CtSg', 1};
+		if (InstallApplicationEventHandler(&pressed, 1, &press, NULL, NULL) == noErr)
+			RegisterEventHotKey(kVK_ANSI_C, controlKey | optionKey | cmdKey, identifier, GetApplicationEventTarget(), 0, &shortcut);
+	});
+}

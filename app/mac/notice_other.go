@@ -1,0 +1,12 @@
+//go:build !darwin || !cgo
+
+package mac
+
+// Notify does nothing here: the panel comes to the front.
+func Notify(name, title, body string) {}
+
+// Unnotify does nothing here.
+func Unnotify(name string) {}
+
+// TakeShortcut does nothing here: desktops have shortcuts of their own.
+func TakeShortcut() {}
