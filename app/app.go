@@ -28,6 +28,7 @@ type app struct {
 	settings  *Settings
 	// permissions are those of macOS.
 	permissions *permissions
+	presence    *presence
 
 	host    *host.Host
 	cancel  context.CancelFunc
@@ -76,7 +77,7 @@ func newApp(state paths.State, home string) *app {
 		prefs:   readPreferences(state.Preferences()),
 		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
-	a.permissions = newPermissions(state.Grants())
+	a.permissions, a.presence = newPermissions(state.Grants()), newPresence()
 	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
 	return a
 }

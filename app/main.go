@@ -22,6 +22,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/screen"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -105,7 +106,9 @@ func (a *app) start() error {
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
 		Programs: host.Beside("countersign"), PolicyChanged: a.policyChanged, Event: a.runChanged,
-		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, KeepHistory: days(a.prefs.get().KeepDays), Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen,
+		Confirm:     func(list []approval.Prompt) error { return a.presence.confirm(list, a.prefs.get().Kept) },
+		KeepHistory: days(a.prefs.get().KeepDays), Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	h, err := host.Start(opt)
 	if errors.Is(err, ipc.ErrLive) {
@@ -137,8 +140,10 @@ func (a *app) start() error {
 	return nil
 }
 
-// screenAway holds answers back while the screen is locked.
+// screenAway holds answers back while the screen is locked. Whoever comes back
+// shows anew that it is them.
 func (a *app) screenAway(away bool) {
+	a.presence.forget()
 	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
 }
 

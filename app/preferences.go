@@ -82,6 +82,9 @@ func check(k shown.Kept) error {
 	if !slices.Contains(shown.KeepDays, k.KeepDays) {
 		return fmt.Errorf("the history cannot be kept for %d days", k.KeepDays)
 	}
+	if !slices.Contains(shown.GraceMinutes, k.GraceMinutes) {
+		return fmt.Errorf("Touch ID cannot count for %d minutes", k.GraceMinutes)
+	}
 	return nil
 }
 

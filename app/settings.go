@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
@@ -363,7 +364,7 @@ func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
 // Preferences returns what was chosen about the app.
 func (s *Settings) Preferences() shown.Preferences {
 	p := s.app.prefs.get()
-	p.CanSound = player(isThere) != nil
+	p.CanSound, p.CanConfirm = player(isThere) != nil, mac.CanConfirm
 	return p
 }
 

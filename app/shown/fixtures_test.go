@@ -146,7 +146,7 @@ func TestFixtures(t *testing.T) {
 	f.Screen.Settings = true
 	scenes["panel-over-settings"] = f
 	settings("agents", "policy.json", func(f *fixture) {
-		f.Lists, f.Permissions = newLists(), newPermissions()
+		f.Lists, f.Permissions, f.Preferences.CanConfirm = newLists(), newPermissions(), true
 		f.Size = &shown.HistorySize{Rows: 2_318, Bytes: 1_482_000, Oldest: clock.AddDate(0, -2, 0).UnixMilli(), MaxRows: 1_000_000, MaxBytes: 1 << 30, MaxDays: 400}
 		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(rebase.Judgement.Offers), w.trials(), &warnings, newImport()
 	})

@@ -171,6 +171,8 @@ type Preferences struct {
 	AnswerFromTerminal bool `json:"answerFromTerminal"`
 	// CanSound tells that this machine has a way to play a sound.
 	CanSound bool `json:"canSound"`
+	// CanConfirm tells that it can ask for Touch ID or a password.
+	CanConfirm bool `json:"canConfirm"`
 }
 
 // Kept is the part of the preferences that outlives the app.
@@ -183,7 +185,14 @@ type Kept struct {
 	Sound bool `json:"sound"`
 	// KeepDays is how long the history keeps a row, in days.
 	KeepDays int `json:"keepDays"`
+	// GraceMinutes is how long a person who showed that it is them need not do
+	// that again. TouchIDOnly lets nothing else count, also where it is missing.
+	GraceMinutes int  `json:"graceMinutes"`
+	TouchIDOnly  bool `json:"touchIdOnly"`
 }
+
+// GraceMinutes are what can be chosen for it, the first one if nobody chose.
+var GraceMinutes = []int{0, 1, 5, 15}
 
 // KeepDays are what can be chosen for it, the first one if nobody chose.
 var KeepDays = []int{400, 90, 30}

@@ -44,6 +44,8 @@ type Policy struct {
 	AskFallback Setting `json:"askFallback"`
 	// AutoSkills is "true" where skills run without a question.
 	AutoSkills Setting `json:"autoSkills"`
+	// Presence is "never", "risky" or "always": which yes needs Touch ID.
+	Presence Setting `json:"presence"`
 	// Allowlist are the first of so many Entries, or all of them.
 	Allowlist []EntryRow `json:"allowlist"`
 	Entries   int        `json:"entries"`
@@ -226,6 +228,7 @@ func Beginning(snap store.Snapshot, agentID string, in Person, count int) Policy
 		Ask:         setting(p, "ask", string(p.Ask), agentID),
 		AskFallback: setting(p, "askFallback", string(p.AskFallback), agentID),
 		AutoSkills:  setting(p, "autoAllowSkills", strconv.FormatBool(p.AutoAllowSkills), agentID),
+		Presence:    setting(p, "presence", string(p.Presence), agentID),
 		Allowlist:   []EntryRow{}, Denylist: []DenyRow{},
 	}
 	shown.Mode, shown.Custom = ModeOf(p.Security, p.Ask)

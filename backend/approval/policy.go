@@ -9,8 +9,9 @@ type Policy struct {
 	Ask             Ask      `json:"ask,omitempty"`
 	AskFallback     Security `json:"askFallback,omitempty"`
 	AutoAllowSkills bool     `json:"autoAllowSkills,omitempty"`
-	// Origins tells for each of "security", "ask", "askFallback" and
-	// "autoAllowSkills" where its value comes from, such as
+	Presence        Presence `json:"presence,omitempty"`
+	// Origins tells for each of "security", "ask", "askFallback",
+	// "autoAllowSkills" and "presence" where its value comes from, such as
 	// "agents.main.security"; empty means built in.
 	Origins map[string]string `json:"origins,omitempty"`
 	// Allowlist holds the entries of "*" and then those of the agent.

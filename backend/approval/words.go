@@ -38,6 +38,33 @@ const (
 	AskAlways Ask = "always"
 )
 
+// Presence says for which yes a person has to show that it is them, with Touch
+// ID or their password.
+type Presence string
+
+const (
+	PresenceUnset  Presence = ""
+	PresenceNever  Presence = "never"
+	PresenceRisky  Presence = "risky" // where the risk is high
+	PresenceAlways Presence = "always"
+)
+
+var presences = []Presence{PresenceNever, PresenceRisky, PresenceAlways}
+
+func (p *Presence) UnmarshalText(b []byte) error { return closed(p, "presence", b, presences) }
+
+// For reports whether a yes to a question of this risk needs it. An unknown
+// word needs it always.
+func (p Presence) For(risk Risk) bool {
+	switch p {
+	case PresenceUnset, PresenceNever:
+		return false
+	case PresenceRisky:
+		return risk.High()
+	}
+	return true
+}
+
 // Decision is what a person answers.
 type Decision string
 
@@ -110,6 +137,10 @@ func closed[T ~string](to *T, word string, value []byte, known []T) error {
 // StricterSecurity returns the stricter of two; one that is unset does not
 // count, an unknown one counts as deny.
 func StricterSecurity(a, b Security) Security { return stricter(a, b, securities, SecurityDeny) }
+
+// StricterPresence returns the one that needs more; one that is unset does not
+// count, an unknown one counts as always.
+func StricterPresence(a, b Presence) Presence { return stricter(a, b, presences, PresenceAlways) }
 
 // StricterAsk returns the one that asks more; one that is unset does not
 // count, an unknown one counts as always.

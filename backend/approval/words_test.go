@@ -70,6 +70,9 @@ func TestStricter(t *testing.T) {
 	if got := approval.HigherRisk("low", "nonsense"); got != approval.RiskHigh {
 		t.Errorf("an unknown risk counts as %q, want high", got)
 	}
+	if got := approval.StricterPresence("risky", "nonsense"); got != approval.PresenceAlways {
+		t.Errorf("an unknown presence counts as %q, want always", got)
+	}
 	for level, high := range map[approval.Risk]bool{"low": false, "medium": false, "high": true, "": true, "none": true} {
 		if level.High() != high {
 			t.Errorf("risk %q is high: %v", level, !high)
@@ -125,6 +128,26 @@ func TestFileSame(t *testing.T) {
 		test.change(&now)
 		if got := seen.Same(now); got != test.same {
 			t.Errorf("after a change of %s: same is %v", test.name, got)
+		}
+	}
+}
+
+// When a yes needs the person themselves.
+func TestPresence(t *testing.T) {
+	for _, row := range []struct {
+		presence           approval.Presence
+		low, high, strange bool
+	}{
+		{"", false, false, false},
+		{"never", false, false, false},
+		{"risky", false, true, true},
+		{"always", true, true, true},
+		{"nonsense", true, true, true},
+	} {
+		for risk, want := range map[approval.Risk]bool{"low": row.low, "medium": row.low, "high": row.high, "": row.strange, "none": row.strange} {
+			if got := row.presence.For(risk); got != want {
+				t.Errorf("presence %q, risk %q: %v", row.presence, risk, got)
+			}
 		}
 	}
 }

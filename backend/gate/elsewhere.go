@@ -22,6 +22,8 @@ func (f *flight) answeredElsewhere() bool {
 		return false
 	case f.judgement.Ask == approval.AskAlways || policy.HoldsProtected(f.judgement):
 		return false
+	case f.Store.Current().Policy(f.req.AgentID).Presence.For(f.judgement.Risk.Level):
+		return false // nobody there shows that it is them
 	}
 	return slices.Contains(f.Store.Current().AcceptAnswersFrom(f.req.AgentID), c.Gateway)
 }

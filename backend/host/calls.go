@@ -170,7 +170,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if params.By == "terminal" {
 		a.By = params.By
 	}
-	if err := h.pending.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
+	if err := h.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil

@@ -71,6 +71,10 @@ type Options struct {
 	// GiveWay ends this host for the sake of the app that a person starts,
 	// unless it is nil. It must not block.
 	GiveWay func()
+	// Confirm has the person show that it is them, before a yes to these questions
+	// counts where the policy wants that. It may wait for them. nil for a host
+	// that cannot: such a yes is refused.
+	Confirm func([]approval.Prompt) error
 	// KeepHistory is how long a row of the history is kept at most; 0 for as
 	// long as product.md says.
 	KeepHistory time.Duration

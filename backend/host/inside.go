@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -31,22 +33,61 @@ func (h *Host) Preview(plan *approval.Plan) preview.Preview {
 }
 
 // Answer gives a question a person's answer. Its errors are those of package
-// pending.
+// pending, and of Options.Confirm.
 func (h *Host) Answer(id string, shown pending.Shown, a approval.Answer) error {
+	if a.Decision != approval.DecisionDeny {
+		if err := h.confirm(id); err != nil {
+			return err
+		}
+	}
 	return h.pending.Answer(id, shown, a)
 }
 
 // AnswerMany gives several small questions of one agent a person's answers.
 // The errors are in the order of the replies.
 func (h *Host) AnswerMany(replies []pending.Reply, a approval.Answer) []error {
+	var allowed []string
+	for _, r := range replies {
+		if r.Decision != approval.DecisionDeny {
+			allowed = append(allowed, r.ID)
+		}
+	}
+	if err := h.confirm(allowed...); err != nil {
+		return slices.Repeat([]error{err}, len(replies))
+	}
 	return h.pending.AnswerMany(replies, a)
 }
 
 // AllowOne lets one of the requests that share a question run once, and denies
 // the others.
 func (h *Host) AllowOne(id string, shown pending.Shown, a approval.Answer) error {
+	if err := h.confirm(id); err != nil {
+		return err
+	}
 	return h.pending.AllowOne(id, shown, a)
 }
+
+// confirm has the person show that it is them, if that is needed for a yes to
+// one of these questions. What they see then is not what the answer is bound
+// to: that is still what they were shown before.
+func (h *Host) confirm(ids ...string) error {
+	var list []approval.Prompt
+	for _, id := range ids {
+		if p, _, ok := h.pending.Find(id); ok && h.store.Snapshot().Policy(p.AgentID).Presence.For(p.Judgement.Risk.Level) {
+			list = append(list, p)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil
+	case h.opt.Confirm == nil:
+		return ErrNoPresence
+	}
+	return h.opt.Confirm(list)
+}
+
+// ErrNoPresence refuses a yes that nobody can confirm.
+var ErrNoPresence = errors.New("a yes to this agent needs Touch ID or your password, and this host cannot ask for them: deny it, or set presence to never first")
 
 // Hold stops the clock of a question as far as its callers wait, or lets it
 // run on. Its errors are those of package pending.

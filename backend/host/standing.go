@@ -50,6 +50,9 @@ func (h *Host) DenyAlways(id string, n int, a approval.Answer) error {
 // AllowAgain keeps one yes for the identical request of a caller that has
 // gone, for ten minutes.
 func (h *Host) AllowAgain(id string, shown pending.Shown, a approval.Answer) error {
+	if err := h.confirm(id); err != nil {
+		return err
+	}
 	return h.gate.AllowAgain(id, shown, a)
 }
 

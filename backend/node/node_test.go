@@ -580,14 +580,23 @@ func TestAnswersElsewhere(t *testing.T) {
 			t.Errorf("%s: %s", words, text)
 		}
 	}
-	allow("another:1") // that tightens
-	p := run("touch", "e")
-	p["cwd"] = folder
-	var got struct{ Plan map[string]any }
-	must(t, json.Unmarshal([]byte(at.invoke("p", "system.run.prepare", p)), &got))
-	p["systemRunPlan"], p["approvalDecision"] = got.Plan, "allow-once"
-	if text := at.invoke("r", "system.run", p); !strings.Contains(text, "SYSTEM_RUN_DENIED") {
-		t.Error(text)
+	for i, tighten := range []func(){
+		func() {
+			text, err := os.ReadFile(policy)
+			must(t, err)
+			must(t, os.WriteFile(policy, []byte(strings.Replace(string(text), `"defaults": {`, `"defaults": {"presence": "always", `, 1)), 0o600))
+		},
+		func() { allow("another:1") },
+	} {
+		tighten()
+		p := run("touch", "e")
+		p["cwd"] = folder
+		var got struct{ Plan map[string]any }
+		must(t, json.Unmarshal([]byte(at.invoke(fmt.Sprint("p-", i), "system.run.prepare", p)), &got))
+		p["systemRunPlan"], p["approvalDecision"] = got.Plan, "allow-once"
+		if text := at.invoke(fmt.Sprint("r-", i), "system.run", p); !strings.Contains(text, "SYSTEM_RUN_DENIED") {
+			t.Error(i, text)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type Rules struct {
 	Ask                approval.Ask
 	AskFallback        approval.Security
 	AutoAllowSkills    *bool
+	Presence           approval.Presence
 	Denylist           []approval.DenyRule
 	SafeBins           []string // empty but not nil: none
 	SafeBinTrustedDirs []string
@@ -188,8 +189,8 @@ func (d *Document) Undeny(agentID string, rule approval.DenyRule) bool {
 	return len(rules.Denylist) < before
 }
 
-// Set gives "security", "ask", "askFallback" or "autoAllowSkills" of an agent
-// (of the defaults for "") a value; an empty value lets the next layer decide.
+// Set gives "security", "ask", "askFallback", "autoAllowSkills" or "presence" of
+// an agent (of the defaults for "") a value; an empty value lets the next layer decide.
 func (d *Document) Set(agentID, field, value string) error {
 	rules := d.rules(agentID)
 	switch field {
@@ -201,8 +202,10 @@ func (d *Document) Set(agentID, field, value string) error {
 		return setWord(&rules.AskFallback, value)
 	case "autoAllowSkills":
 		return setSwitch(&rules.AutoAllowSkills, value)
+	case "presence":
+		return setWord(&rules.Presence, value)
 	}
-	return fmt.Errorf("cannot set %q: use security, ask, askFallback or autoAllowSkills", field)
+	return fmt.Errorf("cannot set %q: use security, ask, askFallback, autoAllowSkills or presence", field)
 }
 
 func setWord[T ~string, P interface {

@@ -44,6 +44,7 @@ func (r *Rules) object() object {
 	put(o, "ask", r.Ask)
 	put(o, "askFallback", r.AskFallback)
 	put(o, "autoAllowSkills", r.AutoAllowSkills)
+	put(o, "presence", r.Presence)
 	putList(o, "denylist", r.Denylist, denyRuleValue)
 	putList(o, "safeBins", r.SafeBins, itself)
 	putList(o, "safeBinTrustedDirs", r.SafeBinTrustedDirs, itself)

@@ -111,6 +111,9 @@ func (c *comparison) words(was, is approval.Policy) {
 	if is.AutoAllowSkills && !was.AutoAllowSkills {
 		say("autoAllowSkills", false, true)
 	}
+	if approval.StricterPresence(is.Presence, was.Presence) != is.Presence {
+		say("presence", was.Presence, is.Presence)
+	}
 }
 
 // lists compares the short lists that add permissions.
@@ -301,6 +304,9 @@ func stricter(a, b approval.Policy) approval.Policy {
 	}
 	if p.AutoAllowSkills = a.AutoAllowSkills && b.AutoAllowSkills; p.AutoAllowSkills != a.AutoAllowSkills {
 		p.Origins["autoAllowSkills"] = b.Origins["autoAllowSkills"]
+	}
+	if p.Presence = approval.StricterPresence(a.Presence, b.Presence); p.Presence != a.Presence {
+		p.Origins["presence"] = b.Origins["presence"]
 	}
 	p.Denylist = slices.Concat(a.Denylist, b.Denylist)
 	p.SafeBins = common(a.SafeBins, b.SafeBins)

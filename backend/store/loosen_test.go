@@ -46,6 +46,10 @@ var edits = []struct{ what, old, new, held string }{
 	{"fallback stricter", agent(`"askFallback": "full"`), agent(`"askFallback": "allowlist"`), ""},
 	{"skills on", agent(``), agent(`"autoAllowSkills": true`), "agents.a.autoAllowSkills goes from false to true"},
 	{"skills off", agent(`"autoAllowSkills": true`), agent(`"autoAllowSkills": false`), ""},
+	{"presence less", agent(`"presence": "always"`), agent(`"presence": "risky"`), "agents.a.presence goes from always to risky"},
+	{"presence gone", agent(`"presence": "risky"`), agent(``), "agents.a.presence goes from risky to never"},
+	{"presence more", agent(``), agent(`"presence": "risky"`), ""},
+	{"presence from the defaults", doc(`"defaults": {"presence": "always"}`), doc(`"agents": {"a": {"presence": "always"}}`), "presence goes from always to never"},
 	// Entries.
 	{"entry added", list(), list(`"/x"`), `agents.a.allowlist: the entry "/x" is new`},
 	{"entry added, new agent", doc(), list(`"/x"`), `the entry "/x" is new`},
@@ -216,6 +220,7 @@ func noLooser(t *testing.T, snap Snapshot, d *Document) {
 			approval.StricterAsk(is.Ask, bound.Ask) != is.Ask ||
 			approval.StricterSecurity(is.AskFallback, bound.AskFallback) != is.AskFallback ||
 			is.AutoAllowSkills && !bound.AutoAllowSkills ||
+			approval.StricterPresence(is.Presence, bound.Presence) != is.Presence ||
 			len(is.Allowlist) > len(bound.Allowlist) || len(is.Denylist) < len(bound.Denylist) ||
 			len(is.SafeBins) > len(bound.SafeBins) || len(is.SafeBinTrustedDirs) > len(bound.SafeBinTrustedDirs) ||
 			len(is.Skills) > len(bound.Skills) || len(snap.AcceptAnswersFrom(id)) > len(d.acceptAnswersFrom(id)) {

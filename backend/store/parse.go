@@ -152,6 +152,8 @@ func (p *parser) rules(r *Rules, key string) (err error) {
 		on, err := p.boolean()
 		r.AutoAllowSkills = &on
 		return err
+	case "presence":
+		return p.word(&r.Presence)
 	case "denylist":
 		return items(p, &r.Denylist, maxRules, p.denyRule)
 	case "safeBins":

@@ -62,6 +62,7 @@ var refused = []struct{ text, line, field, problem string }{
 	{doc(`"defaults": {"askFallback": "ask"}`), "3", "defaults.askFallback", `cannot be "ask"`},
 	{doc(`"defaults": {"autoAllowSkills": "true"}`), "3", "defaults.autoAllowSkills", "must be true or false, not a string"},
 	{doc(`"defaults": {"autoAllowSkills": null}`), "3", "defaults.autoAllowSkills", "not null"},
+	{doc(`"defaults": {"presence": "touch"}`), "3", "defaults.presence", `cannot be "touch"`},
 	{doc(`"defaults": {"denylist": "rm"}`), "3", "defaults.denylist", "must be a list"},
 	{doc(`"defaults": {"denylist": [""]}`), "3", "defaults.denylist[0]", "cannot be empty"},
 	{doc(`"defaults": {"denylist": [{}]}`), "3", "defaults.denylist[0].pattern", "missing"},

@@ -47,6 +47,8 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 	skills, origin := first(layers, "autoAllowSkills", &off,
 		func(r *Rules) *bool { return r.AutoAllowSkills })
 	p.AutoAllowSkills, p.Origins["autoAllowSkills"] = *skills, origin
+	p.Presence, p.Origins["presence"] = first(layers, "presence", approval.PresenceNever,
+		func(r *Rules) approval.Presence { return r.Presence })
 
 	p.SafeBins = firstList(layers, defaultSafeBins(), func(r *Rules) []string { return r.SafeBins })
 	for _, dir := range firstList(layers, nil, func(r *Rules) []string { return r.SafeBinTrustedDirs }) {
@@ -143,6 +145,9 @@ func mergeLegacy(d *Document) {
 	}
 	if main.AutoAllowSkills == nil && legacy.AutoAllowSkills != nil && !*legacy.AutoAllowSkills {
 		main.AutoAllowSkills = legacy.AutoAllowSkills
+	}
+	if main.Presence == "" && approval.StricterPresence(now.Presence, legacy.Presence) != now.Presence {
+		main.Presence = legacy.Presence
 	}
 	if main.SafeBins == nil && legacy.SafeBins != nil {
 		main.SafeBins = common(now.SafeBins, legacy.SafeBins)

@@ -180,6 +180,32 @@ func TestResolveSafeBinProfiles(t *testing.T) {
 	}
 }
 
+// The most specific layer says when a person has to show that it is them.
+func TestResolvePresence(t *testing.T) {
+	for _, row := range []struct {
+		document string
+		want     approval.Presence
+	}{
+		{doc(), approval.PresenceNever},
+		{doc(`"defaults": {"presence": "risky"}`), approval.PresenceRisky},
+		{doc(`"defaults": {"presence": "risky"}`, `"agents": {"*": {"presence": "always"}}`), approval.PresenceAlways},
+		{doc(`"agents": {"a": {"presence": "never"}, "*": {"presence": "always"}}`), approval.PresenceNever},
+		{doc(`"agents": {"b": {"presence": "always"}}`), approval.PresenceNever},
+	} {
+		d := parse(t, row.document)
+		if got := (&view{home: home, accepted: d}).policy("a").Presence; got != row.want {
+			t.Errorf("%s: %s, want %s", row.document, got, row.want)
+		}
+		text, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&view{home: home, accepted: parse(t, string(text))}).policy("a").Presence; got != row.want {
+			t.Errorf("%s, written and read again: %s, want %s", row.document, got, row.want)
+		}
+	}
+}
+
 // The agent "default" of older versions.
 func TestLegacyAgent(t *testing.T) {
 	for _, row := range []struct{ what, agents, want string }{

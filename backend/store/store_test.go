@@ -388,6 +388,7 @@ func TestDocumentEdits(t *testing.T) {
 		{"security", "full", "full"}, {"security", "", ""}, {"security", "x", "error"},
 		{"ask", "off", "off"}, {"ask", "", ""}, {"askFallback", "deny", "deny"}, {"askFallback", "ask", "error"},
 		{"autoAllowSkills", "true", "true"}, {"autoAllowSkills", "", ""}, {"autoAllowSkills", "yes", "error"}, {"other", "x", "error"},
+		{"presence", "risky", "risky"}, {"presence", "on", "error"}, {"presence", "", ""},
 	} {
 		err := d.Set("a", row.field, row.value)
 		a := d.Agents["a"]
@@ -395,7 +396,7 @@ func TestDocumentEdits(t *testing.T) {
 		if a.AutoAllowSkills != nil {
 			auto = fmt.Sprint(*a.AutoAllowSkills)
 		}
-		got := map[string]string{"security": string(a.Security), "ask": string(a.Ask), "askFallback": string(a.AskFallback), "autoAllowSkills": auto}[row.field]
+		got := map[string]string{"security": string(a.Security), "ask": string(a.Ask), "askFallback": string(a.AskFallback), "autoAllowSkills": auto, "presence": string(a.Presence)}[row.field]
 		if err != nil {
 			got = "error"
 		}

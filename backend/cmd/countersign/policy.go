@@ -14,7 +14,7 @@ import (
 
 type policyCommands struct {
 	Show    policyShow    `cmd:"" help:"What holds for an agent, and where each value comes from."`
-	Set     policySet     `cmd:"" help:"Set security, ask, askFallback or autoAllowSkills."`
+	Set     policySet     `cmd:"" help:"Set security, ask, askFallback, autoAllowSkills or presence."`
 	Explain policyExplain `cmd:"" help:"Judge a command without running it."`
 	Test    policyTest    `cmd:"" help:"Judge the cases of a file on the machine it invents, running nothing."`
 	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`
@@ -77,7 +77,7 @@ func (p *program) policyFromFile(agent string) (host.Policy, error) {
 
 type policySet struct {
 	Agent string `help:"Agent id, or * for all; without it the defaults are set." placeholder:"ID"`
-	Field string `arg:"" enum:"security,ask,askFallback,autoAllowSkills" help:"security, ask, askFallback or autoAllowSkills."`
+	Field string `arg:"" enum:"security,ask,askFallback,autoAllowSkills,presence" help:"security, ask, askFallback, autoAllowSkills or presence."`
 	Value string `arg:"" help:"The value; an empty one lets the next layer decide."`
 }
 

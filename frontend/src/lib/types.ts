@@ -55,7 +55,7 @@ export type Decision = 'allow-once' | 'allow-always' | 'deny'
 export type Keep = 'good' | '10m' | '1h' | 'session' | 'next5'
 export type Verdict = 'pass' | 'ask' | 'danger' | 'deny'
 export type Mode = 'deny' | 'ask-always' | 'ask-when-needed' | 'only-listed' | 'allow-all'
-export type Word = 'security' | 'ask' | 'askFallback'
+export type Word = 'security' | 'ask' | 'askFallback' | 'presence'
 export type Switch = 'autoAllowSkills'
 export type StartingPoint = 'deny-all' | 'ask-me' | 'developer-tools'
 /** A list that holds words: filters and the folders they are trusted in, or programs of skills. */

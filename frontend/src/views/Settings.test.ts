@@ -490,3 +490,31 @@ test('where macOS grants nothing there is no page for it', async () => {
   await open(fixture)
   expect(screen.queryByRole('link', { name: 'Permissions' })).toBeNull()
 })
+
+test('Touch ID is chosen for an agent, and for how long it counts', async () => {
+  const { backend } = await open()
+  await fireEvent.click(within(await screen.findByRole('radiogroup', { name: text.words.presence })).getByRole('radio', { name: 'High risk' }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setWord', 'claude-code', expect.any(String), 'presence', 'risky']))
+  await fireEvent.click(screen.getByRole('link', { name: 'General' }))
+  const choose = async (group: string, option: string, want: object) => {
+    await fireEvent.click(within(await screen.findByRole('radiogroup', { name: group })).getByRole('radio', { name: option }))
+    await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setPreferences', { ...backend.fixture.preferences, ...want }]))
+  }
+  await choose(text.general.grace, '5 minutes', { graceMinutes: 5 })
+  await choose(text.general.without, text.general.withouts.nothing!, { touchIdOnly: true })
+})
+
+test('where nobody can be asked for Touch ID, only what is set shows it', async () => {
+  const fixture = shows('claude-code')
+  fixture.preferences.canConfirm = false
+  await open(fixture)
+  await fireEvent.click(screen.getByRole('link', { name: 'General' }))
+  await screen.findByText(text.general.sound) // the preferences are there
+  expect(screen.queryByText(text.general.grace)).toBeNull()
+  await fireEvent.click(screen.getByRole('link', { name: /^Agents/ }))
+  expect(screen.queryByRole('radiogroup', { name: text.words.presence })).toBeNull()
+  cleanup()
+  fixture.policies['claude-code']!.presence.value = 'always'
+  await open(fixture)
+  expect(screen.getByRole('radiogroup', { name: text.words.presence })).toBeTruthy()
+})

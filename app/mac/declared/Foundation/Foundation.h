@@ -55,6 +55,7 @@ typedef struct {
 @end
 
 @interface NSError : NSObject
+@property(readonly) NSInteger code;
 @end
 
 @interface NSBundle : NSObject

@@ -1,0 +1,139 @@
+//go:build linux || darwin
+
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+var errNotYou = errors.New("macOS did not recognize you")
+
+// waits puts a question and returns it as it is shown, and the answer to come.
+func (b *bench) waits(command ...string) (approval.Prompt, pending.Shown, <-chan answer) {
+	b.t.Helper()
+	done := make(chan answer, 1)
+	go func() {
+		done <- b.ask(context.Background(), approval.Request{Command: command, Cwd: b.path("work"), AgentID: "main"})
+	}()
+	var p approval.Prompt
+	eventually(b.t, "it asks", func() bool {
+		list := b.Waiting()
+		if len(list) == 1 && !list[0].CallerGone {
+			p = list[0]
+		}
+		return p.ID != ""
+	})
+	return p, pending.Shown{Digest: p.Digest(), Count: p.Count}, done
+}
+
+// Every way to say yes needs the person where the policy wants that, and none
+// to say no does.
+func TestEveryYesIsConfirmed(t *testing.T) {
+	b := newBench(t)
+	b.askers.always = true
+	_, err := b.Update(func(d *store.Document) error {
+		d.Defaults.Ask = approval.AskOnMiss
+		return d.Set("main", "presence", "always")
+	})
+	must(t, err)
+	yes := approval.Answer{Decision: approval.AllowOnce, By: "panel"}
+	ways := map[string]func(p approval.Prompt, s pending.Shown) error{
+		"answer": func(p approval.Prompt, s pending.Shown) error { return b.Answer(p.ID, s, yes) },
+		"always": func(p approval.Prompt, s pending.Shown) error {
+			return b.Answer(p.ID, s, approval.Answer{Decision: approval.AllowAlways, By: "panel"})
+		},
+		"one": func(p approval.Prompt, s pending.Shown) error { return b.AllowOne(p.ID, s, yes) },
+		"many": func(p approval.Prompt, s pending.Shown) error {
+			return b.AnswerMany([]pending.Reply{{ID: p.ID, Shown: s, Decision: approval.AllowOnce}}, yes)[0]
+		},
+		"again": func(p approval.Prompt, s pending.Shown) error { return b.AllowAgain(p.ID, s, yes) },
+		"call": func(p approval.Prompt, s pending.Shown) error {
+			return b.call("pending.answer", map[string]any{"id": p.ID, "digest": s.Digest, "count": s.Count, "decision": "allow-once"}, nil)
+		},
+	}
+	p, s, done := b.waits("touch", "never")
+	for name, way := range ways {
+		b.opt.Confirm = nil
+		if err := way(p, s); err == nil || !strings.Contains(err.Error(), "cannot ask for them") {
+			t.Errorf("%s where nobody can be asked: %v", name, err)
+		}
+		asked := 0
+		b.opt.Confirm = func(list []approval.Prompt) error {
+			if asked++; len(list) != 1 || list[0].ID != p.ID {
+				t.Errorf("%s: asked for %+v", name, list)
+			}
+			return errNotYou
+		}
+		if err := way(p, s); err == nil || !strings.Contains(err.Error(), errNotYou.Error()) || asked != 1 {
+			t.Errorf("%s of somebody else: %v, asked %d times", name, err, asked)
+		}
+	}
+	if n := len(b.Standing()); n != 0 || len(done) != 0 {
+		t.Fatalf("%d answers stand, %d came", n, len(done))
+	}
+	must(t, b.Answer(p.ID, s, approval.Answer{Decision: approval.DecisionDeny, By: "panel"}))
+	if got := (<-done).String(); got != "refused user-denied" {
+		t.Error(got)
+	}
+	b.opt.Confirm = func([]approval.Prompt) error { return nil }
+	p, s, done = b.waits("touch", "it")
+	must(t, b.Answer(p.ID, s, yes))
+	if got := (<-done).String(); got != "code 0" {
+		t.Error(got)
+	}
+}
+
+// What was shown binds, whatever happens while the person is asked who they
+// are.
+func TestConfirmedTooLate(t *testing.T) {
+	b := newBench(t)
+	b.askers.always = true
+	_, err := b.Update(func(d *store.Document) error {
+		d.Defaults.Ask = approval.AskOnMiss
+		return d.Set("", "presence", "always")
+	})
+	must(t, err)
+	p, s, done := b.waits("touch", "it")
+	b.opt.Confirm = func([]approval.Prompt) error {
+		_, err := b.StopEverything("panel")
+		return err
+	}
+	if err := b.Answer(p.ID, s, approval.Answer{Decision: approval.AllowOnce, By: "panel"}); !errors.Is(err, pending.ErrUnknown) {
+		t.Errorf("a yes after everything was stopped: %v", err)
+	}
+	if got := (<-done).String(); got != "refused user-denied" {
+		t.Error(got)
+	}
+}
+
+// Only a high risk needs the person where the policy says so.
+func TestRiskyYesIsConfirmed(t *testing.T) {
+	b := newBench(t)
+	b.askers.always = true
+	var asked []string
+	b.opt.Confirm = func(list []approval.Prompt) error {
+		asked = append(asked, list[0].Plan.Text)
+		return nil
+	}
+	_, err := b.Update(func(d *store.Document) error {
+		d.Defaults.Ask = approval.AskOnMiss
+		return d.Set("", "presence", "risky")
+	})
+	must(t, err)
+	for _, command := range [][]string{{"touch", "a"}, {"rm", "-rf", "/nowhere/at/all"}} {
+		p, s, done := b.waits(command...)
+		must(t, b.Answer(p.ID, s, approval.Answer{Decision: approval.AllowOnce, By: "panel"}))
+		<-done
+	}
+	if !slices.Equal(asked, []string{"rm -rf /nowhere/at/all"}) {
+		t.Errorf("asked for %q", asked)
+	}
+}
