@@ -85,7 +85,7 @@ func TestBoundMethods(t *testing.T) {
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
-			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "Policy", "Preferences", "Preview", "Ready",
+			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "RequestPermission", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
 			"Try", "Undo", "Warnings",

@@ -313,7 +313,7 @@ func (s *Settings) Host() shown.Host {
 	now := s.app.host.Status()
 	h := shown.Host{
 		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
-		Waiting: now.Waiting, Running: now.Running, Broken: display.Escape(now.Broken),
+		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken),
 		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{},
 	}
 	if c, err := config.Load(s.app.state.Gateway()); err != nil {
@@ -378,6 +378,19 @@ func (s *Settings) SetPreferences(p shown.Preferences) Saved {
 	}
 	s.app.host.KeepHistory(days(p.KeepDays))
 	s.app.tell(eventScreen)
+	return Saved{OK: true}
+}
+
+// ReadEnvironment has the host read the login environment again, which takes
+// as long as the person's shell.
+func (s *Settings) ReadEnvironment() Saved {
+	err := errNotOpen
+	if s.app.edits() {
+		err = s.app.host.ReadEnvironment(context.Background())
+	}
+	if err != nil {
+		return Saved{Message: sentence(err)}
+	}
 	return Saved{OK: true}
 }
 

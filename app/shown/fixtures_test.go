@@ -381,6 +381,7 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 		Host: shown.Host{
 			Version: "0.2.0", PID: 512, Started: clock.Add(-3 * time.Hour).UnixMilli(), StateDir: "~/.openclaw",
 			Socket: home + "/.openclaw/exec-approvals.sock", Held: []string{},
+			Environment: clock.Add(-3 * time.Hour).UnixMilli(),
 			LastRequest: clock.Add(-4 * time.Minute).UnixMilli(), LastPeer: "/usr/local/bin/node", LastAgent: "claude-code",
 			NodeService: &shown.NodeService{State: "connected", Gateway: "wss://gateway.example:18789", Since: clock.Add(-2 * time.Hour).UnixMilli()},
 			Bindings:    []shown.Binding{{Agent: shown.Agent{ID: "codex", Name: "codex", Initial: "C", Color: 5}, Node: "studio-mac", From: "agents.list[codex].tools.exec.node"}},

@@ -52,6 +52,8 @@ type Host struct {
 	Socket   string `json:"socket"`
 	Waiting  int    `json:"waiting"`
 	Running  int    `json:"running"`
+	// Environment is when the login environment was read, in unix milliseconds.
+	Environment int64 `json:"environment,omitempty"`
 	// Broken says why the policy file cannot be used; everything is denied
 	// then. History says why the history cannot be written; nothing runs then.
 	Broken  string `json:"broken,omitempty"`

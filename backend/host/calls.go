@@ -26,32 +26,33 @@ type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
 // methods are what this host offers. Which credential each needs is settled
 // at the door, in package ipc.
 var methods = map[string]method{
-	"denylist":       denylist,
-	"entries.add":    entriesAdd,
-	"entries.remove": entriesRemove,
-	"explain":        explain,
-	"history.list":   historyList,
-	"history.verify": historyVerify,
-	"leases.end":     leasesEnd,
-	"pause":          pauseCall,
-	"pending.answer": pendingAnswer,
-	"pending.hold":   pendingHold,
-	"pending.list":   pendingList,
-	"pending.watch":  pendingWatch,
-	"policy.accept":  policyAccept,
-	"policy.file":    policyFile,
-	"policy.get":     policyGet,
-	"policy.propose": policyPropose,
-	"policy.reject":  policyReject,
-	"policy.set":     policySet,
-	"resume":         resumeCall,
-	"prepare":        prepare,
-	"running.list":   runningList,
-	"running.stop":   runningStop,
-	"status":         status,
-	"stop":           stopAll,
-	"which":          which,
-	"window.open":    windowOpen,
+	"denylist":         denylist,
+	"entries.add":      entriesAdd,
+	"environment.read": environmentRead,
+	"entries.remove":   entriesRemove,
+	"explain":          explain,
+	"history.list":     historyList,
+	"history.verify":   historyVerify,
+	"leases.end":       leasesEnd,
+	"pause":            pauseCall,
+	"pending.answer":   pendingAnswer,
+	"pending.hold":     pendingHold,
+	"pending.list":     pendingList,
+	"pending.watch":    pendingWatch,
+	"policy.accept":    policyAccept,
+	"policy.file":      policyFile,
+	"policy.get":       policyGet,
+	"policy.propose":   policyPropose,
+	"policy.reject":    policyReject,
+	"policy.set":       policySet,
+	"resume":           resumeCall,
+	"prepare":          prepare,
+	"running.list":     runningList,
+	"running.stop":     runningStop,
+	"status":           status,
+	"stop":             stopAll,
+	"which":            which,
+	"window.open":      windowOpen,
 }
 
 // decode reads the parameters of a call strictly: a field that nobody knows
@@ -90,6 +91,9 @@ type Status struct {
 	Paused      bool  `json:"paused,omitempty"`
 	PausedUntil int64 `json:"pausedUntil,omitempty"`
 	HeldBack    int   `json:"heldBack,omitempty"`
+	// Environment is when the login environment was read, in unix milliseconds, 0
+	// as long as it was not.
+	Environment int64 `json:"environment,omitempty"`
 }
 
 func status(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.status(), nil }
@@ -99,7 +103,7 @@ func (h *Host) status() Status {
 	s := Status{
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
-		Waiting: len(h.pending.List()), Running: len(h.runner.Running()),
+		Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
 	}
 	var until time.Time
 	if until, s.HeldBack, s.Paused = h.gate.Paused(); s.Paused && !until.IsZero() {

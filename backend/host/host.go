@@ -16,14 +16,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
-	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -100,6 +98,7 @@ type Host struct {
 
 	machine     atomic.Pointer[gate.Machine]
 	machineDone chan struct{}
+	environment atomic.Int64 // when it was read, in unix milliseconds
 	cancel      context.CancelFunc
 	work        sync.WaitGroup
 }
@@ -212,23 +211,6 @@ func (h *Host) Defaults() approval.Policy { return h.store.Snapshot().Policy("")
 
 // SocketPath is where the host listens.
 func (h *Host) SocketPath() string { return h.store.Snapshot().SocketPath }
-
-// readMachine reads the login environment once.
-func (h *Host) readMachine(ctx context.Context) {
-	defer close(h.machineDone)
-	env, err := environ.Login(ctx, h.opt.Shell, h.opt.Home, h.opt.User)
-	if ctx.Err() != nil {
-		return // nothing runs any more
-	}
-	if err != nil {
-		h.log.Warn("the login environment cannot be read; using that of this process", "error", err)
-		env = environ.FromProcess(h.opt.Environ)
-	}
-	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours()}
-	a.SetPath(env.Path())
-	h.machine.Store(&gate.Machine{Analyzer: a, Env: env})
-	debug.FreeOSMemory() // what reading a large policy left behind
-}
 
 // ours are the files that a command must not touch unasked.
 func (h *Host) ours() []string {

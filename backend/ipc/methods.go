@@ -27,18 +27,19 @@ var methods = map[string]credential{
 	// every program of the user can make.
 	"policy.propose": byToken,
 
-	"pending.answer": byKey,
-	"pending.hold":   byKey,
-	"policy.set":     byKey,
-	"policy.accept":  byKey,
-	"policy.reject":  byKey,
-	"entries.add":    byKey,
-	"entries.remove": byKey,
-	"running.stop":   byKey,
-	"history.verify": byKey, // it reads a million rows
-	"leases.end":     byKey,
-	"pause":          byKey,
-	"resume":         byKey,
-	"stop":           byKey,
-	"window.open":    byKey,
+	"pending.answer":   byKey,
+	"pending.hold":     byKey,
+	"policy.set":       byKey,
+	"policy.accept":    byKey,
+	"policy.reject":    byKey,
+	"entries.add":      byKey,
+	"environment.read": byKey,
+	"entries.remove":   byKey,
+	"running.stop":     byKey,
+	"history.verify":   byKey, // it reads a million rows
+	"leases.end":       byKey,
+	"pause":            byKey,
+	"resume":           byKey,
+	"stop":             byKey,
+	"window.open":      byKey,
 }

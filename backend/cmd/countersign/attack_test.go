@@ -169,6 +169,7 @@ func (o orders) everything(way string) (tries []attempt) {
 		{"entries.add", map[string]any{"agentId": "*", "entry": entry}},
 		{"entries.remove", map[string]any{"agentId": "*", "which": "/usr/bin/id"}},
 		{"leases.end", nil},
+		{"environment.read", nil},
 		{"pause", map[string]any{}},
 		{"resume", nil},
 		{"stop", nil},

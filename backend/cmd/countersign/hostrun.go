@@ -17,7 +17,17 @@ import (
 )
 
 type hostCommands struct {
-	Run hostRunCommand `cmd:"" help:"Run the exec host, without a window."`
+	Run     hostRunCommand     `cmd:"" help:"Run the exec host, without a window."`
+	Refresh hostRefreshCommand `cmd:"" help:"Have the host read the login environment again."`
+}
+
+type hostRefreshCommand struct{}
+
+func (hostRefreshCommand) Run(p *program) error {
+	if err := p.operate("environment.read", struct{}{}, nil); err != nil {
+		return err
+	}
+	return p.done()
 }
 
 type hostRunCommand struct {

@@ -138,6 +138,7 @@ export function fake(given: Fixture): Fake {
     start: () => Promise.resolve(fixture.start),
     choose: save('choose'),
     host: () => Promise.resolve(fixture.host),
+    readEnvironment: save('readEnvironment'),
     answerEdit: save('answerEdit'),
     permissions: () => Promise.resolve(fixture.permissions ?? { list: [] }),
     requestPermission: save('requestPermission'),

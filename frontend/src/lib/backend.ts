@@ -95,6 +95,8 @@ export interface Backend {
   start(): Promise<Start>
   choose(start: StartingPoint): Promise<Saved>
   host(): Promise<Host>
+  /** Reads the login environment of commands again. */
+  readEnvironment(): Promise<Saved>
   answerEdit(hash: string, accept: boolean): Promise<Saved>
   /** What macOS lets commands do; an empty list where nothing of that is needed. */
   permissions(): Promise<Permissions>

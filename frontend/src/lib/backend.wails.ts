@@ -64,6 +64,7 @@ export const wails: Backend = {
   start: settings.Start,
   choose: settings.Choose,
   host: settings.Host,
+  readEnvironment: settings.ReadEnvironment,
   answerEdit: settings.AnswerEdit,
   permissions: settings.Permissions,
   requestPermission: settings.RequestPermission,

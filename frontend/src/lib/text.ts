@@ -571,6 +571,9 @@ export const settings = {
     withouts: { password: 'Login password', nothing: 'Cannot allow' } as Record<string, string>,
     keep: 'Keep the history for',
     keepDays: (n: number) => count(n, 'day'),
+    environment: 'Login environment of commands',
+    environmentRead: (date: string) => `Read from your shell ${date}. What runs keeps the one that it began with.`,
+    readAgain: 'Read again',
     keys: 'Keys',
     keysWhat: 'On the panel, half a second after it appears. A high risk has no key for Allow once.',
     keyNames: (mac: boolean): [string, string][] => [

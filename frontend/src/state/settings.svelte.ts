@@ -369,6 +369,15 @@ export class SettingsState {
     })
   }
 
+  /** Has the login environment of commands read again. */
+  readEnvironment() {
+    return this.#queue(async () => {
+      const { ok, message } = await this.#backend.readEnvironment()
+      this.note = ok ? none : { kind: 'problem', message: message ?? '' }
+      this.#meet(await this.#backend.host())
+    })
+  }
+
   /** Ends a pause, or says why not. */
   resume() {
     return this.#queue(async () => {

@@ -518,3 +518,17 @@ test('where nobody can be asked for Touch ID, only what is set shows it', async 
   await open(fixture)
   expect(screen.getByRole('radiogroup', { name: text.words.presence })).toBeTruthy()
 })
+
+test('the login environment is read again on a press, and a shell that cannot tell it is told of', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('link', { name: 'General' }))
+  backend.saved = { ok: false, message: 'The shell did not finish in time.' }
+  await fireEvent.click(await screen.findByRole('button', { name: text.general.readAgain }))
+  expect(await screen.findByRole('alert')).toHaveProperty('textContent', expect.stringContaining('did not finish in time'))
+  const at = Date.UTC(2026, 2, 21, 12)
+  backend.saved = {}
+  backend.fixture.host = { ...backend.fixture.host, environment: at }
+  await fireEvent.click(screen.getByRole('button', { name: text.general.readAgain }))
+  expect(await screen.findByText(text.general.environmentRead(text.date(at)))).toBeTruthy()
+  expect(backend.calls.filter(([name]) => name === 'readEnvironment')).toHaveLength(2)
+})

@@ -1,0 +1,60 @@
+package host
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+// readMachine reads the login environment when the host starts.
+func (h *Host) readMachine(ctx context.Context) {
+	defer close(h.machineDone)
+	env, err := h.login(ctx)
+	if ctx.Err() != nil {
+		return // nothing runs any more
+	}
+	if err != nil {
+		h.log.Warn("the login environment cannot be read; using that of this process", "error", err)
+		env = environ.FromProcess(h.opt.Environ)
+	}
+	h.use(env)
+}
+
+// ReadEnvironment reads the login environment again, for the requests to come:
+// what is judged, asked or running keeps the one that it began with. On an
+// error the one of before holds on.
+func (h *Host) ReadEnvironment(ctx context.Context) error {
+	if _, err := h.ready(ctx); err != nil {
+		return err
+	}
+	env, err := h.login(ctx)
+	if err == nil {
+		h.use(env)
+	}
+	return err
+}
+
+func (h *Host) login(ctx context.Context) (environ.Base, error) {
+	return environ.Login(ctx, h.opt.Shell, h.opt.Home, h.opt.User)
+}
+
+func (h *Host) use(env environ.Base) {
+	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours()}
+	a.SetPath(env.Path())
+	h.machine.Store(&gate.Machine{Analyzer: a, Env: env})
+	h.environment.Store(time.Now().UnixMilli())
+	debug.FreeOSMemory() // what reading a large policy left behind
+}
+
+func environmentRead(h *Host, ctx context.Context, _ ipc.Call) (any, error) {
+	if h.panelOnly() { // another PATH makes other programs of the same names
+		return nil, errPanel
+	}
+	return struct{}{}, h.ReadEnvironment(ctx)
+}
