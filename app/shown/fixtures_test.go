@@ -348,7 +348,7 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 	w.n++
 	return approval.Prompt{
 		ID: fmt.Sprintf("5f1d-%04d", w.n), AgentID: r.AgentID, SessionKey: r.SessionKey, Who: r.Who, Claim: r.Claim,
-		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/node"}, Plan: plan, Judgement: j,
+		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/node", Signer: "HX7739G8FX/node"}, Plan: plan, Judgement: j,
 		Env: w.env.Diff(r.Env), Asked: clock.Add(-16 * time.Second).UnixMilli(),
 		Expires: clock.Add(time.Duration(48+54*(w.n%3)) * time.Second).UnixMilli(), Count: 1,
 	}

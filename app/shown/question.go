@@ -26,8 +26,10 @@ type Question struct {
 	// Node is the name of the machine it would run on.
 	Node string `json:"node,omitempty"`
 	// Peer is the program that connected, PeerPID its process.
-	Peer    string `json:"peer,omitempty"`
-	PeerPID int    `json:"peerPid,omitempty"`
+	Peer string `json:"peer,omitempty"`
+	// PeerSigner is who surely signed it.
+	PeerSigner string `json:"peerSigner,omitempty"`
+	PeerPID    int    `json:"peerPid,omitempty"`
 	// Theirs tells that the caller runs the command itself.
 	Theirs bool `json:"theirs,omitempty"`
 	// Claims is what the caller says about policy, such as "security=full".
@@ -202,7 +204,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 	q := Question{
 		ID: p.ID, Seen: in.Seen(p), Agent: in.agent(p.AgentID),
 		Session: display.Escape(p.SessionKey), Node: display.Escape(in.Node),
-		Peer: display.Escape(p.Peer.Exe), PeerPID: p.Peer.PID,
+		Peer: display.Escape(p.Peer.Exe), PeerSigner: display.Escape(p.Peer.Signer), PeerPID: p.Peer.PID,
 		Theirs: p.Who == approval.Theirs, Claims: escaped(p.Claim.Said()),
 		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),

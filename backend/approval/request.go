@@ -134,6 +134,8 @@ type Peer struct {
 	Started uint64 `json:"-"`
 	// Exe is the path of its program, as far as the kernel tells.
 	Exe string `json:"exe,omitempty"`
+	// Signer is who surely signed that program, as far as it is known by now.
+	Signer string `json:"signer,omitempty"`
 	// Ancestors are the process ids of its parents, nearest first, as they
 	// were when it connected.
 	Ancestors []int `json:"-"`

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -20,6 +21,7 @@ import (
 type Signers struct {
 	mu    sync.Mutex
 	known map[approval.File]string
+	busy  atomic.Bool // Known finds out
 	// tests alone set these.
 	program string
 	limit   time.Duration
@@ -56,6 +58,29 @@ func (s *Signers) Of(file approval.File) string {
 		s.known = map[approval.File]string{}
 	}
 	s.known[file] = signer
+	return signer
+}
+
+// Known returns who signed the program at a path, if that was found out before.
+// Else it returns "", and finds out for the next time: a question does not wait
+// for it.
+func (s *Signers) Known(path string) string {
+	if s.codesign() == "" {
+		return ""
+	}
+	file, err := Disk{}.Look(path)
+	if err != nil {
+		return ""
+	}
+	s.mu.Lock()
+	signer, ok := s.known[file]
+	s.mu.Unlock()
+	if !ok && s.busy.CompareAndSwap(false, true) {
+		go func() {
+			defer s.busy.Store(false)
+			s.Of(file)
+		}()
+	}
 	return signer
 }
 

@@ -257,3 +257,27 @@ func TestSignersOfSystem(t *testing.T) {
 		t.Errorf("%q signed it", got)
 	}
 }
+
+// Known never waits: it tells what was found out before.
+func TestKnownSigner(t *testing.T) {
+	n := newNotary(t, `while [ ! -e "${0%/*}/go" ]; do sleep 0.01; done; exit 0`)
+	s := n.signers()
+	program, _ := signed().Build()
+	at := settled(t, n.file(t, "program", program)).Path
+	if got := s.Known(at) + s.Known(at); got != "" {
+		t.Errorf("before it was found out: %q", got)
+	}
+	if got := s.Known(filepath.Join(n.dir, "nothing")); got != "" {
+		t.Errorf("of no file: %q", got)
+	}
+	n.file(t, "go", nil)
+	for end := time.Now().Add(time.Minute); s.Known(at) == "" && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if got := s.Known(at); got != signer {
+		t.Errorf("then: %q, want %q", got, signer)
+	}
+	if asked := strings.Count(n.read("asked"), "--verify"); asked != 1 {
+		t.Errorf("codesign was asked %d times", asked)
+	}
+}

@@ -87,9 +87,11 @@ func (f *flight) prompt(ends time.Time) approval.Prompt {
 			f.judgement.Offers = nil
 		}
 	}
+	peer := f.req.Peer
+	peer.Signer = f.Signers.Known(peer.Exe)
 	return approval.Prompt{
 		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
-		Peer: f.req.Peer, Claim: f.req.Claim, Plan: f.plan, Judgement: f.judgement,
+		Peer: peer, Claim: f.req.Claim, Plan: f.plan, Judgement: f.judgement,
 		Env: f.machine.Env.Diff(f.req.Env), Asked: f.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
 	}
 }

@@ -42,6 +42,9 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 	fmt.Fprintf(w, "  because  %s (%s)\n", esc(p.Judgement.Sentence), p.Judgement.Reason)
 	fmt.Fprintf(w, "  risk     %s\n", riskLine(p.Judgement.Risk))
 	fmt.Fprintf(w, "  asked by %s, process %d", esc(cmp.Or(p.Peer.Exe, "an unknown program")), p.Peer.PID)
+	if p.Peer.Signer != "" {
+		fmt.Fprintf(w, ", signed by %s", esc(p.Peer.Signer))
+	}
 	if p.SessionKey != "" {
 		fmt.Fprintf(w, ", session %s", esc(p.SessionKey))
 	}

@@ -165,6 +165,7 @@ export const panel = {
   wholeText: 'A yes hands the whole text to',
   agent: 'Agent',
   askedByFact: 'Asked by',
+  signedBy: 'signed by',
   process: (pid: number) => `process ${pid}`,
   runBy: 'Run by',
   theirs: 'The caller runs this itself, not Countersign.',
