@@ -22,7 +22,7 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots check bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots icons check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -31,6 +31,7 @@ help:
 	@echo "make build        build/bin/Countersign (the app) and build/bin/countersign (command line)"
 	@echo "make app          build/dist/Countersign.app, its zip and cask"
 	@echo "make screenshots  every view of the page, as pictures in build/gallery"
+	@echo "make icons        the pictures of the status item, from their vectors"
 	@echo "make check        formatting, vet, modules, the tour"
 	@echo "make bench        speed and size, as ratios measured side by side"
 	@echo "make fuzz         longer fuzzing (FUZZTIME=$(FUZZTIME) each)"
@@ -94,6 +95,9 @@ desktop-test:
 		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
 			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem.*|StartedTwice|DeadPageComesBack|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
 	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
+
+icons: setup
+	node build/icons/icons.mjs
 
 screenshots: setup bindings
 	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs ../build/gallery

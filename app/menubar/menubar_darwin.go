@@ -15,8 +15,9 @@ import (
 )
 
 // The pictures are templates: macOS takes their shape and not their grey.
+// `make icons` renders them from the vectors beside them.
 //
-//go:embed icons/*.png
+//go:embed icons/*-16.png icons/*-32.png
 var iconFiles embed.FS
 
 // itemPoints is the size of a picture in the menu bar.
@@ -138,7 +139,7 @@ func pictures() (map[Icon]cocoa.NSImage, error) {
 	all := map[Icon]cocoa.NSImage{}
 	for _, icon := range []Icon{Quiet, Waiting, Paused} {
 		image := cocoa.NSImage_alloc().Init_asNSImage()
-		for _, size := range []int{22, 44} {
+		for _, size := range []int{itemPoints, 2 * itemPoints} {
 			data, err := iconFiles.ReadFile(fmt.Sprintf("icons/%s-%d.png", icon, size))
 			if err != nil {
 				return nil, err

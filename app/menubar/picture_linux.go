@@ -13,14 +13,9 @@ import (
 
 // The pictures are one grey for all panels, because a status item cannot say
 // that it is a template: #858585 has a contrast of 3.7 on white and of 4.5 on
-// #1e1e1e. They are made from the SVG files beside them, at 44 and 22 pixels:
+// #1e1e1e. `make icons` renders them from the vectors beside them.
 //
-//	chromium --headless --default-background-color=00000000 --window-size=44,44 --screenshot=quiet-44.png quiet.svg
-//
-// The window cuts the picture and does not scale it: for 22, width and height
-// in the SVG are changed to 22 first.
-//
-//go:embed icons/*.png
+//go:embed icons/*-22.png icons/*-44.png
 var iconFiles embed.FS
 
 // pixmap is a picture as panels want it: rows of alpha, red, green, blue.
