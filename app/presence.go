@@ -18,11 +18,11 @@ type presence struct {
 	sheet sync.Mutex // there is one at a time
 
 	mu    sync.Mutex
-	since time.Time // when they did last; zero after the screen was locked
+	since map[string]time.Time // by agent: when they did last, since the screen was locked
 }
 
 func newPresence() *presence {
-	p := &presence{now: time.Now}
+	p := &presence{now: wallClock, since: map[string]time.Time{}}
 	if mac.CanConfirm {
 		p.ask = mac.Confirm
 	}
@@ -37,7 +37,7 @@ func (p *presence) confirm(list []approval.Prompt, k shown.Kept) error {
 	}
 	p.sheet.Lock()
 	defer p.sheet.Unlock()
-	if p.within(time.Duration(k.GraceMinutes) * time.Minute) {
+	if p.within(list, time.Duration(k.GraceMinutes)*time.Minute) {
 		return nil
 	}
 	if err := p.ask(reason(list), !k.TouchIDOnly); err != nil {
@@ -45,23 +45,34 @@ func (p *presence) confirm(list []approval.Prompt, k shown.Kept) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.since = p.now()
+	for _, one := range list {
+		p.since[one.AgentID] = p.now()
+	}
 	return nil
 }
 
-func (p *presence) within(grace time.Duration) bool {
+// within reports whether they did it for all these agents as short ago as that.
+func (p *presence) within(list []approval.Prompt, grace time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ago := p.now().Sub(p.since)
-	return !p.since.IsZero() && 0 <= ago && ago < grace
+	for _, one := range list {
+		since, did := p.since[one.AgentID]
+		if ago := p.now().Sub(since); !did || ago < 0 || ago >= grace {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // forget has them do it again next time.
 func (p *presence) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.since = time.Time{}
+	clear(p.since)
 }
+
+// wallClock goes on while the computer sleeps, which Go's own does not.
+func wallClock() time.Time { return time.Now().Round(0) }
 
 // reason completes "Countersign is trying to".
 func reason(list []approval.Prompt) string {

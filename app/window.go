@@ -105,6 +105,7 @@ func (w wailsWindow) Front(top bool) {
 	if top && native.OrderFront() {
 		return // a question takes nobody's keyboard
 	}
+	native.Settle()
 	runtime.WindowShow(w.ctx)
 }
 

@@ -13,7 +13,7 @@ fi
 go vet ./... || fail=1
 go mod verify || fail=1
 CGO_ENABLED=0 go build ./... || fail=1
-go run ./build/darwincheck ./app/... || fail=1
+go run ./build/darwincheck ./app/... ./backend/vault || fail=1
 
 # The folder of this checkout, and lock files that name where they were fetched.
 if git grep -nIF "$(pwd)/" -- . >&2 || git grep -nIE '"resolved": *"https?://' -- . >&2; then

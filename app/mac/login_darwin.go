@@ -8,11 +8,20 @@ package mac
 */
 import "C"
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // OpensAtLogin reports whether macOS opens the app at login, nil where it
 // cannot be told to.
-func OpensAtLogin() *bool { return atLogin(int(C.CSLoginItemStatus())) }
+func OpensAtLogin() *bool {
+	program, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return atLogin(int(C.CSLoginItemStatus()), program)
+}
 
 // OpenAtLogin has macOS open the app at login, or not any more.
 func OpenAtLogin(on bool) error {

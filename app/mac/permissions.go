@@ -126,8 +126,17 @@ func yesNo(code int) State {
 	return Missing
 }
 
-// status is the state for an authorization status of AVFoundation, Contacts,
-// EventKit or Photos, which count alike. 4 is access to a part.
+// events is the state for an EKAuthorizationStatus. 4 is to write alone, which
+// is not what is asked for.
+func events(code int) State {
+	if code == 4 {
+		return Missing
+	}
+	return status(code)
+}
+
+// status is the state for an authorization status of AVFoundation, Contacts or
+// Photos, which count alike. 4 is access to a part.
 func status(code int) State {
 	switch code {
 	case 0:

@@ -32,8 +32,8 @@ var asked = map[string]struct {
 	"microphone":       {C.CSMicrophone, status},
 	"camera":           {C.CSCamera, status},
 	"contacts":         {C.CSContacts, status},
-	"calendars":        {C.CSCalendars, status},
-	"reminders":        {C.CSReminders, status},
+	"calendars":        {C.CSCalendars, events},
+	"reminders":        {C.CSReminders, events},
 	"photos":           {C.CSPhotos, status},
 }
 

@@ -82,6 +82,7 @@ func TestStates(t *testing.T) {
 	}{
 		{"yes or no", yesNo, map[int]State{0: Missing, 1: Granted}},
 		{"authorization", status, map[int]State{0: Undecided, 1: Restricted, 2: Denied, 3: Granted, 4: Granted, 5: Unknown, -1: Unknown}},
+		{"events", events, map[int]State{0: Undecided, 1: Restricted, 2: Denied, 3: Granted, 4: Missing, 5: Unknown}},
 		{"notifications", notifying, map[int]State{0: Undecided, 1: Denied, 2: Granted, 3: Granted, 4: Granted, 5: Unknown, -1: Unknown}},
 		{"automation", automating, map[int]State{0: Granted, -1743: Denied, -1744: Undecided, -600: Unknown, 1: Unknown}},
 	} {
@@ -95,8 +96,11 @@ func TestStates(t *testing.T) {
 
 func TestAtLogin(t *testing.T) {
 	on, off := true, false
-	for status, want := range map[int]*bool{0: &off, 1: &on, 2: &off, 3: nil, 4: nil, -1: nil} {
-		if got := atLogin(status); (got == nil) != (want == nil) || got != nil && *got != *want {
+	for status, want := range map[int]*bool{0: &off, 1: &on, 2: &off, 3: &off, 4: nil, -1: nil} {
+		if atLogin(status, "/opt/Countersign") != nil {
+			t.Errorf("%d without a bundle: it could open at login", status)
+		}
+		if got := atLogin(status, "/Applications/Countersign.app/Contents/MacOS/Countersign"); (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%d: %v", status, got)
 		}
 	}
@@ -118,12 +122,14 @@ func TestObjectiveC(t *testing.T) {
 		t.Skip("skipped: there is no clang")
 	}
 	files, err := filepath.Glob("*.m")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	others, _ := filepath.Glob("../../backend/vault/*.m")
+	if err != nil || len(files) == 0 || len(others) == 0 {
+		t.Fatal(files, others, err)
 	}
+	files = append(files, others...)
 	check := func(file, arch string) (string, error) {
 		out, err := exec.Command(clang, "-fsyntax-only", "-ffreestanding", "-Werror", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fblocks", "-fobjc-arc",
-			"-target", arch+"-apple-macos13", "-I", "declared", "-I", ".", file).CombinedOutput()
+			"-target", arch+"-apple-macos13", "-I", "declared", "-I", ".", "-I", "../../backend/vault", file).CombinedOutput()
 		return string(out), err
 	}
 	for _, file := range files {

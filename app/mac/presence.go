@@ -12,7 +12,7 @@ const (
 
 // Codes of LAError.h.
 const (
-	laDone        = 0
+	laDone        = 1 // ours: no LAError is positive
 	laFailed      = -1
 	laNoPassword  = -5
 	laNotHere     = -6

@@ -30,7 +30,7 @@ func TestConfirm(t *testing.T) {
 		"no sensor and no password":           {laNotHere, laNoPassword, true, []way{byTouch, byPassword}, "has no password"},
 		"no sensor and not here either":       {laNotHere, laNotHere, true, []way{byTouch, byPassword}, "did not confirm"},
 		"a code that is new":                  {-4711, laDone, true, []way{byTouch}, "did not confirm"},
-		"a code that is no error, and no yes": {1, laDone, true, []way{byTouch}, "did not confirm"},
+		"a code that is no error, and no yes": {0, laDone, true, []way{byTouch}, "did not confirm"},
 	} {
 		var asked []way
 		err := confirm("allow it", c.chosen, func(w way, reason string) int {

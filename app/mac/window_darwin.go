@@ -18,6 +18,10 @@ func OrderFront() bool {
 // TakeKeyboard gives the window the keyboard, for a person who asked to see it.
 func TakeKeyboard() { C.CSTakeKeyboard() }
 
-// InView reports whether a person could see a part of the window. It waits for
-// the main thread.
+// Settle has the window stay on the space where the person opened it, as
+// windows do that nobody has to answer.
+func Settle() { C.CSSettle() }
+
+// InView reports whether a person could see a part of the window. It is true
+// where that cannot be told within a quarter of a second.
 func InView() bool { return C.CSInView() != 0 }

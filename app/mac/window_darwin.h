@@ -8,5 +8,9 @@ void CSOrderFront(void);
 // CSTakeKeyboard gives the window the keyboard. It returns at once.
 void CSTakeKeyboard(void);
 
-// CSInView tells whether a person could see a part of the window.
+// CSInView tells whether a person could see a part of the window: -1 where the
+// main thread does not say so in time, because the app ends.
 int CSInView(void);
+
+// CSSettle has the window stay on its space again. It returns at once.
+void CSSettle(void);

@@ -24,14 +24,20 @@ void CSTakeKeyboard(void) {
 	});
 }
 
+void CSSettle(void) {
+	dispatch_async(dispatch_get_main_queue(), ^{
+		window().collectionBehavior = NSWindowCollectionBehaviorDefault;
+	});
+}
+
 int CSInView(void) {
-	__block int seen = 0;
-	void (^look)(void) = ^{
+	__block int seen = -1;
+	dispatch_semaphore_t told = dispatch_semaphore_create(0);
+	dispatch_async(dispatch_get_main_queue(), ^{
 		seen = window().visible && (window().occlusionState & NSWindowOcclusionStateVisible) != 0;
-	};
-	if (NSThread.isMainThread)
-		look();
-	else
-		dispatch_sync(dispatch_get_main_queue(), look);
+		dispatch_semaphore_signal(told);
+	});
+	if (dispatch_semaphore_wait(told, dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_SEC / 4)) != 0)
+		return -1;
 	return seen;
 }

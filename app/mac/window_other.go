@@ -9,5 +9,8 @@ func OrderFront() bool { return false }
 // TakeKeyboard does nothing here: a window that is shown asks for it.
 func TakeKeyboard() {}
 
+// Settle does nothing here.
+func Settle() {}
+
 // InView is true here: nobody tells what covers a window.
 func InView() bool { return true }

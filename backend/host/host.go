@@ -30,6 +30,7 @@ import (
 	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/vault"
 )
 
 // Options say what a host needs. State, Home and Log are required.
@@ -137,6 +138,7 @@ func (h *Host) open() (err error) {
 	}
 	if h.store, err = store.Open(store.Options{
 		State: h.opt.State, Home: h.opt.Home, Log: h.log, TrustFileEdits: h.opt.TrustFileEdits,
+		Vault: vault.Open(h.opt.State.Dir),
 	}); err != nil {
 		return err
 	}

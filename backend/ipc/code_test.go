@@ -13,23 +13,28 @@ import (
 func TestCode(t *testing.T) {
 	adHoc := code{hashes: []string{"aa", "bb"}}
 	hardened := code{hashes: []string{"aa"}, hardened: true}
+	half := code{hashes: []string{"aa"}, unsigned: true}
 	for name, c := range map[string]struct {
 		code
 		runs proc.Code
 		want bool
 	}{
-		"not signed: the file decides":         {code{}, proc.Code{}, true},
-		"ad hoc":                               {adHoc, proc.Code{Hash: "aa", Valid: true}, true},
-		"the other architecture":               {adHoc, proc.Code{Hash: "bb", Valid: true}, true},
-		"ad hoc, under a debugger":             {adHoc, proc.Code{Hash: "aa", Valid: true, Debugged: true}, true},
-		"another program at our path":          {adHoc, proc.Code{Hash: "cc", Valid: true}, false},
-		"a program without a signature":        {adHoc, proc.Code{}, false},
-		"its pages were changed":               {adHoc, proc.Code{Hash: "aa"}, false},
-		"hardened":                             {hardened, proc.Code{Hash: "aa", Valid: true, Hardened: true}, true},
-		"hardened, with libraries of others":   {hardened, proc.Code{Hash: "aa", Valid: true}, false},
-		"hardened, under a debugger":           {hardened, proc.Code{Hash: "aa", Valid: true, Hardened: true, Debugged: true}, false},
-		"hardened, another program":            {hardened, proc.Code{Hash: "bb", Valid: true, Hardened: true}, false},
-		"hardened, and its pages were changed": {hardened, proc.Code{Hash: "aa", Hardened: true}, false},
+		"one architecture is not signed, this one is":  {half, proc.Code{Hash: "aa", Valid: true}, true},
+		"one architecture is not signed, and is this":  {half, proc.Code{}, true},
+		"one architecture is not signed, this is evil": {half, proc.Code{Hash: "cc", Valid: true}, false},
+		"we are not signed, but what runs is":          {code{unsigned: true}, proc.Code{Hash: "cc", Valid: true}, false},
+		"not signed: the file decides":                 {code{unsigned: true}, proc.Code{}, true},
+		"ad hoc":                                       {adHoc, proc.Code{Hash: "aa", Valid: true}, true},
+		"the other architecture":                       {adHoc, proc.Code{Hash: "bb", Valid: true}, true},
+		"ad hoc, under a debugger":                     {adHoc, proc.Code{Hash: "aa", Valid: true, Debugged: true}, true},
+		"another program at our path":                  {adHoc, proc.Code{Hash: "cc", Valid: true}, false},
+		"a program without a signature":                {adHoc, proc.Code{}, false},
+		"its pages were changed":                       {adHoc, proc.Code{Hash: "aa"}, false},
+		"hardened":                                     {hardened, proc.Code{Hash: "aa", Valid: true, Hardened: true}, true},
+		"hardened, with libraries of others":           {hardened, proc.Code{Hash: "aa", Valid: true}, false},
+		"hardened, under a debugger":                   {hardened, proc.Code{Hash: "aa", Valid: true, Hardened: true, Debugged: true}, false},
+		"hardened, another program":                    {hardened, proc.Code{Hash: "bb", Valid: true, Hardened: true}, false},
+		"hardened, and its pages were changed":         {hardened, proc.Code{Hash: "aa", Hardened: true}, false},
 	} {
 		if got := c.is(c.runs); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -51,13 +56,14 @@ func TestCodeIn(t *testing.T) {
 		text     []byte
 		hashes   int
 		hardened bool
+		unsigned bool
 	}{
-		"hardened":                {part(arm, hardened), 1, true},
-		"ad hoc":                  {part(arm, adHoc), 1, false},
-		"two, both hardened":      {approvaltest.Universal(false, part(arm, hardened), part(intel, hardened)), 2, true},
-		"two, one not hardened":   {approvaltest.Universal(false, part(arm, hardened), part(intel, adHoc)), 2, false},
-		"no program":              {unsigned, 0, false},
-		"a signed one, cut short": {part(arm, hardened)[:4000], 0, false},
+		"hardened":                {part(arm, hardened), 1, true, false},
+		"ad hoc":                  {part(arm, adHoc), 1, false, false},
+		"two, both hardened":      {approvaltest.Universal(false, part(arm, hardened), part(intel, hardened)), 2, true, false},
+		"two, one not hardened":   {approvaltest.Universal(false, part(arm, hardened), part(intel, adHoc)), 2, false, false},
+		"no program":              {unsigned, 0, false, true},
+		"a signed one, cut short": {part(arm, hardened)[:4000], 0, false, true},
 	} {
 		path := filepath.Join(t.TempDir(), "program")
 		if err := os.WriteFile(path, c.text, 0o600); err != nil {
@@ -67,7 +73,7 @@ func TestCodeIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := codeIn(f); len(got.hashes) != c.hashes || got.hardened != c.hardened {
+		if got := codeIn(f); len(got.hashes) != c.hashes || got.hardened != c.hardened || got.unsigned != c.unsigned {
 			t.Errorf("%s: %+v", name, got)
 		}
 		f.Close()

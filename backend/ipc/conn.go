@@ -223,8 +223,9 @@ func (c *conn) operates() error {
 }
 
 // still asks the door about the peer, which must be who it was before and
-// after: a connection can be passed on, and a process can become another
-// program.
+// after, as far as the kernel tells: a connection can be passed on, and a
+// process can become another program. macOS tells; on Linux it is always who
+// connected.
 func (c *conn) still(passes func(approval.Peer) error) error {
 	if err := c.same(); err != nil {
 		return err

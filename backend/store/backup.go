@@ -49,6 +49,16 @@ func (b backups) newest() (text []byte, ok bool) {
 	return text, true
 }
 
+// withHash returns the accepted version that has a hash.
+func (b backups) withHash(hash string) (text []byte, ok bool) {
+	for _, n := range slices.Backward(b.numbers()) {
+		if text, err := readPrivate(b.path(n)); err == nil && hashOf(text) == hash {
+			return text, true
+		}
+	}
+	return nil, false
+}
+
 // save records an accepted version: as a further one, or in the place of the
 // newest when only usage has changed. The caller holds the lock.
 func (b backups) save(text []byte, further bool) error {

@@ -14,6 +14,7 @@ func (s *Store) record(what saving) {
 	if s.accepted.text == nil {
 		return
 	}
+	s.remember()
 	if err := s.backups.save(s.accepted.text, what == savedEdit); err != nil {
 		s.opt.Log.Error("the accepted policy was not kept", "error", err)
 	}

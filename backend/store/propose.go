@@ -69,6 +69,7 @@ func (s *Store) Propose(baseHash string, text []byte) (Snapshot, error) {
 	again := s.proposed
 	s.look()
 	if s.unkept {
+		s.remember()
 		if err := s.backups.save(s.accepted.text, !again); err != nil {
 			s.opt.Log.Error("the accepted policy was not kept", "error", err)
 		}

@@ -45,6 +45,8 @@ type Options struct {
 	// TrustFileEdits takes every valid edit of the file, also one that
 	// loosens: for hosts without a panel.
 	TrustFileEdits bool
+	// Vault keeps the hash of what was accepted last; nil: nobody does.
+	Vault Vault
 }
 
 // Store is the policy of one host.
@@ -53,6 +55,7 @@ type Store struct {
 	path     string
 	backups  backups
 	socket   Socket // as it was at the start
+	digest   string // the hash that the vault holds, "" before it is known
 	current  atomic.Pointer[Snapshot]
 	changed  chan struct{}
 	watcher  *fsnotify.Watcher
@@ -156,12 +159,12 @@ func (s *Store) firstLook() error {
 		_, err := s.save(doc, savedEdit)
 		return err
 	}
-	backup, kept := s.backups.newest()
+	backup, kept, behind := s.lastAccepted(text)
 	if !kept { // the first start with this file, which is taken as it is
 		backup = text
 	}
 	s.accepted = s.startingPoint(backup)
-	isNew := s.judge(text, err) || !kept
+	isNew := s.judge(text, err) || !kept || behind
 	s.socket = s.accepted.doc.Socket
 	snap := s.current.Load()
 	switch {

@@ -46,6 +46,9 @@ func universal(pkg string, v version, window bool) ([]byte, error) {
 		out := filepath.Join(dir, arch)
 		words := []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + v.Full, "-o", out}
 		cgo := "0"
+		if hasApple { // both reach the Keychain
+			cgo = "1"
+		}
 		if window {
 			cgo, words = "1", append(words, "-tags", "desktop,production")
 		}

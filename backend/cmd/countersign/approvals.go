@@ -17,6 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/vault"
 )
 
 type approvalsCommands struct {
@@ -179,7 +180,7 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 		return err
 	}
 	defer lock.Close()
-	s, err := store.Open(store.Options{State: p.state, Home: p.home})
+	s, err := store.Open(store.Options{State: p.state, Home: p.home, Vault: vault.Open(p.state.Dir)})
 	if err != nil {
 		return err
 	}

@@ -111,9 +111,14 @@ func (p *program) checkMode(what, path string, want os.FileMode) check {
 }
 
 func (p *program) checkKey() check {
-	c := p.checkMode("operator key", p.state.OperatorKey(), 0o600)
-	if _, err := host.ReadOperatorKey(p.state.OperatorKey()); c.OK && err != nil {
-		return check{c.What, false, err.Error()}
+	const what = "operator key"
+	_, err := host.ReadOperatorKey(p.state.OperatorKey())
+	if _, missing := os.Lstat(p.state.OperatorKey()); err == nil && errors.Is(missing, os.ErrNotExist) {
+		return check{what, true, "in the Keychain"}
+	}
+	c := p.checkMode(what, p.state.OperatorKey(), 0o600)
+	if c.OK && err != nil {
+		return check{what, false, err.Error()}
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/vault"
 )
 
 type policyCommands struct {
@@ -59,7 +60,7 @@ func (p *program) policyFromFile(agent string) (host.Policy, error) {
 		return host.Policy{}, err
 	}
 	defer lock.Close()
-	s, err := store.Open(store.Options{State: p.state, Home: p.home})
+	s, err := store.Open(store.Options{State: p.state, Home: p.home, Vault: vault.Open(p.state.Dir)})
 	if err != nil {
 		return host.Policy{}, err
 	}

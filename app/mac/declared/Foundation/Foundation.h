@@ -11,6 +11,7 @@ typedef unsigned char Boolean;
 typedef long NSInteger;
 typedef unsigned long NSUInteger;
 
+#define NS_RETURNS_INNER_POINTER __attribute__((objc_returns_inner_pointer))
 #define nil ((id)0)
 #define YES __objc_yes
 #define NO __objc_no
@@ -36,6 +37,17 @@ __attribute__((objc_root_class)) @interface NSObject
 
 @interface NSDictionary<K, V> : NSObject
 + (instancetype)dictionaryWithObjects:(const V[])objects forKeys:(const K[])keys count:(NSUInteger)count;
+@end
+
+@interface NSMutableDictionary<K, V> : NSDictionary
+- (void)setObject:(V)object forKeyedSubscript:(K<NSCopying>)key;
+- (V)objectForKeyedSubscript:(K)key;
+@end
+
+@interface NSData : NSObject
++ (instancetype)dataWithBytes:(const void *)bytes length:(NSUInteger)length;
+@property(readonly) NSUInteger length;
+@property(readonly) const void *bytes NS_RETURNS_INNER_POINTER;
 @end
 
 typedef struct {
@@ -74,6 +86,7 @@ typedef const struct AEDesc AEDesc;
 @property(readonly) const AEDesc *aeDesc;
 @end
 
+typedef const void *CFTypeRef;
 typedef const struct __CFString *CFStringRef;
 typedef const struct __CFDictionary *CFDictionaryRef;
 typedef int32_t OSStatus;

@@ -1,0 +1,4 @@
+#pragma once
+#include <stddef.h>
+void *malloc(size_t size);
+void free(void *memory);

@@ -1,0 +1,3 @@
+#pragma once
+#include <stddef.h>
+void *memcpy(void *to, const void *from, size_t size);
