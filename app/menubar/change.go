@@ -10,6 +10,31 @@ func sameRows(a, b []Item) bool {
 	})
 }
 
+// tags name the rows of a menu by numbers that never name another row. A row that
+// is pressed may tell so after the menu was made anew.
+type tags struct {
+	last        int
+	now, before map[int]string
+}
+
+// renew begins another menu. What the last one named is still known.
+func (t *tags) renew() { t.before, t.now = t.now, map[int]string{} }
+
+// take returns the tag of a row with this ID.
+func (t *tags) take(id string) int {
+	t.last++
+	t.now[t.last] = id
+	return t.last
+}
+
+// id returns the ID of the row that a tag names, "" for none.
+func (t *tags) id(tag int) string {
+	if id, ok := t.now[tag]; ok {
+		return id
+	}
+	return t.before[tag]
+}
+
 // flat are the rows of a menu with those in it, in the order in which they are
 // shown.
 func flat(items []Item) (list []Item) {

@@ -45,3 +45,24 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+// A press names its row also when the menu was made anew before it is heard.
+func TestTags(t *testing.T) {
+	var menu tags
+	menu.renew()
+	stop, quit := menu.take("stop a"), menu.take("quit")
+	check := func(when string, want map[int]string) {
+		t.Helper()
+		for tag, id := range want {
+			if got := menu.id(tag); got != id {
+				t.Errorf("%s: tag %d is %q, want %q", when, tag, got, id)
+			}
+		}
+	}
+	check("at first", map[int]string{stop: "stop a", quit: "quit", quit + 1: "", 0: "", -1: ""})
+	menu.renew()
+	later := menu.take("stop everything")
+	check("made anew", map[int]string{stop: "stop a", quit: "quit", later: "stop everything"})
+	menu.renew()
+	check("made anew twice", map[int]string{stop: "", quit: "", later: "stop everything"})
+}

@@ -44,6 +44,7 @@ var bar struct {
 	target objc.Object
 	images map[Icon]cocoa.NSImage
 	rows   []cocoa.NSMenuItem // as flat gives them
+	tags   tags
 	shows  Menu
 	next   *Menu // waits until the menu is closed
 	open   bool
@@ -202,10 +203,11 @@ func closes() {
 func rebuild(m Menu) {
 	bar.menu.RemoveAllItems()
 	bar.rows, bar.shows, bar.next = nil, m, nil
+	bar.tags.renew()
 	add(bar.menu, m.Items)
 }
 
-// add adds rows to a menu. A row's tag is its place in bar.rows.
+// add adds rows to a menu.
 func add(menu cocoa.NSMenu, items []Item) {
 	for _, it := range items {
 		var row cocoa.NSMenuItem
@@ -218,7 +220,7 @@ func add(menu cocoa.NSMenu, items []Item) {
 		default:
 			row = cocoa.NSMenuItem_New()
 		}
-		row.SetTag_(core.NSInteger(len(bar.rows)))
+		row.SetTag_(core.NSInteger(bar.tags.take(it.ID)))
 		bar.rows = append(bar.rows, row)
 		if it.Kind != Separator {
 			fill(row, it)
@@ -248,14 +250,15 @@ func fill(row cocoa.NSMenuItem, it Item) {
 	row.SetState(state)
 }
 
-// pressed tells which row was pressed, as the menu shows it now.
-func pressed(place int) {
-	rows := flat(bar.shows.Items)
-	if bar.of == nil || place < 0 || place >= len(rows) || !rows[place].Enabled || rows[place].ID == "" {
+// pressed tells which row was pressed. AppKit closes the menu first, which may
+// make it anew.
+func pressed(tag int) {
+	id := bar.tags.id(tag)
+	if bar.of == nil || id == "" {
 		return
 	}
 	select {
-	case bar.of.press <- rows[place].ID:
+	case bar.of.press <- id:
 	default: // sixteen presses wait already
 	}
 }
