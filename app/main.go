@@ -21,8 +21,6 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
-	"github.com/countersign-app/countersign/app/screen"
-	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -106,8 +104,10 @@ func (a *app) start() error {
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
 		Programs: host.Beside("countersign"), PolicyChanged: a.policyChanged, Event: a.runChanged,
-		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen,
-		Confirm:     func(list []approval.Prompt) error { return a.presence.confirm(list, a.prefs.get().Kept) },
+		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, Responsible: mac.Responsible(),
+		Confirm: func(what string, agents []string) error {
+			return a.presence.confirm(what, agents, a.prefs.get().Kept)
+		},
 		KeepHistory: days(a.prefs.get().KeepDays), Version: version, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	h, err := host.Start(opt)
@@ -133,7 +133,7 @@ func (a *app) start() error {
 	a.work.Go(func() { a.followEdits(ctx) })
 	a.work.Go(func() { a.obeySignals(ctx) })
 	a.work.Go(func() {
-		if err := screen.Watch(ctx, a.screenAway); err != nil && ctx.Err() == nil {
+		if err := watchScreen(ctx, a.screenAway); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "Countersign:", err)
 		}
 	})

@@ -1,6 +1,13 @@
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/countersign-app/countersign/app/screen"
+)
+
+// watchScreen tells whether the screen is locked.
+var watchScreen = screen.Watch
 
 // hasDisplay reports whether there is a screen to show a window on.
 func hasDisplay() bool {

@@ -2,6 +2,11 @@
 
 package main
 
+import "github.com/countersign-app/countersign/app/mac"
+
+// watchScreen tells whether the screen is locked.
+var watchScreen = mac.WatchScreen
+
 // hasDisplay is true: a person who can start the app has a screen.
 func hasDisplay() bool { return true }
 

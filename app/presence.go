@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/shown"
-	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 )
 
@@ -29,39 +27,39 @@ func newPresence() *presence {
 	return p
 }
 
-// confirm asks for a yes to these questions, unless the person did it as short
-// ago as they chose.
-func (p *presence) confirm(list []approval.Prompt, k shown.Kept) error {
+// confirm asks for what is said of these agents, unless the person did it for
+// them as short ago as they chose.
+func (p *presence) confirm(what string, agents []string, k shown.Kept) error {
 	if p.ask == nil {
 		return host.ErrNoPresence
 	}
 	p.sheet.Lock()
 	defer p.sheet.Unlock()
-	if p.within(list, time.Duration(k.GraceMinutes)*time.Minute) {
+	if p.within(agents, time.Duration(k.GraceMinutes)*time.Minute) {
 		return nil
 	}
-	if err := p.ask(reason(list), !k.TouchIDOnly); err != nil {
+	if err := p.ask(what, !k.TouchIDOnly); err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, one := range list {
-		p.since[one.AgentID] = p.now()
+	for _, id := range agents {
+		p.since[id] = p.now()
 	}
 	return nil
 }
 
 // within reports whether they did it for all these agents as short ago as that.
-func (p *presence) within(list []approval.Prompt, grace time.Duration) bool {
+func (p *presence) within(agents []string, grace time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, one := range list {
-		since, did := p.since[one.AgentID]
+	for _, id := range agents {
+		since, did := p.since[id]
 		if ago := p.now().Sub(since); !did || ago < 0 || ago >= grace {
 			return false
 		}
 	}
-	return len(list) > 0
+	return len(agents) > 0
 }
 
 // forget has them do it again next time.
@@ -74,10 +72,7 @@ func (p *presence) forget() {
 // wallClock goes on while the computer sleeps, which Go's own does not.
 func wallClock() time.Time { return time.Now().Round(0) }
 
-// reason completes "Countersign is trying to".
-func reason(list []approval.Prompt) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("allow “%s”", shown.Excerpt(list[0].Plan.Text))
-	}
-	return fmt.Sprintf("allow %d commands", len(list))
+// weaker reports whether other preferences ask for less of the person.
+func weaker(now, next shown.Preferences) bool {
+	return next.GraceMinutes > now.GraceMinutes || now.TouchIDOnly && !next.TouchIDOnly || next.AnswerFromTerminal && !now.AnswerFromTerminal
 }

@@ -373,6 +373,11 @@ func (s *Settings) SetPreferences(p shown.Preferences) Saved {
 	if !s.app.edits() {
 		return Saved{Message: sentence(errNotOpen)}
 	}
+	if now := s.app.prefs.get(); weaker(now, p) && s.app.host.Present() {
+		if err := s.app.presence.confirm("change when it asks for Touch ID", []string{store.Every}, now.Kept); err != nil {
+			return Saved{Message: sentence(err)}
+		}
+	}
 	if err := s.app.prefs.set(p); err != nil {
 		return Saved{Message: sentence(err)}
 	}

@@ -54,7 +54,13 @@ void CSNotify(const char *name, const char *title, const char *body) {
 		content.body = @(body);
 		content.categoryIdentifier = @"question";
 		UNNotificationRequest *request = [UNNotificationRequest requestWithIdentifier:@(name) content:content trigger:nil];
-		[center() addNotificationRequest:request withCompletionHandler:nil];
+		UNUserNotificationCenter *one = center();
+		// The person is asked whether they want any when there is one to show.
+		[one requestAuthorizationWithOptions:UNAuthorizationOptionAlert | UNAuthorizationOptionSound
+		                   completionHandler:^(BOOL granted, NSError *error) {
+			                   if (granted)
+				                   [one addNotificationRequest:request withCompletionHandler:nil];
+		                   }];
 	}
 }
 

@@ -45,3 +45,11 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 }
+
+func TestResponsible(t *testing.T) {
+	for pid, want := range map[int]bool{1: true, 4711: true, 0: false, -1: false} {
+		if got, err := responsible(pid); (err == nil) != want || want && got != pid {
+			t.Errorf("%d: %d, %v", pid, got, err)
+		}
+	}
+}

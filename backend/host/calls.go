@@ -249,7 +249,7 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if h.panelOnly() {
 		return nil, errPanel
 	}
-	return struct{}{}, h.store.Accept(params.Hash)
+	return struct{}{}, h.AcceptEdit(params.Hash)
 }
 
 func policyReject(h *Host, _ context.Context, _ ipc.Call) (any, error) {
@@ -340,7 +340,7 @@ func (h *Host) panelOnly() bool {
 // update edits the policy for the command line and lets the new one answer
 // the questions it covers.
 func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, error) {
-	snap, err := h.store.Update(baseHash, func(d *store.Document) error {
+	snap, err := h.edit(baseHash, func(d *store.Document) error {
 		if err := edit(d); err != nil {
 			return err
 		}
@@ -352,7 +352,6 @@ func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, e
 	if err != nil {
 		return nil, err
 	}
-	h.gate.Recheck()
 	return map[string]string{"hash": snap.Hash}, nil
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 	// Programs are paths of further programs of ours, such as the command line
 	// beside the app: they may operate, and commands must not touch them.
 	Programs []string
+	// Responsible tells which process macOS holds responsible for another one;
+	// nil where nobody tells. Those that this process is responsible for may not
+	// operate.
+	Responsible func(pid int) (int, error)
 	// PolicyChanged is told of every change of the policy or of its use, unless
 	// it is nil. It must not block.
 	PolicyChanged func()
@@ -70,10 +74,11 @@ type Options struct {
 	// GiveWay ends this host for the sake of the app that a person starts,
 	// unless it is nil. It must not block.
 	GiveWay func()
-	// Confirm has the person show that it is them, before a yes to these questions
-	// counts where the policy wants that. It may wait for them. nil for a host
-	// that cannot: such a yes is refused.
-	Confirm func([]approval.Prompt) error
+	// Confirm has the person show that it is them, where the policy wants that
+	// before a yes or a loosening counts. what completes "Countersign is trying
+	// to"; it is for these agents, "*" for the policy. It may wait for them. nil
+	// for a host that cannot: such a yes is refused.
+	Confirm func(what string, agents []string) error
 	// KeepHistory is how long a row of the history is kept at most; 0 for as
 	// long as product.md says.
 	KeepHistory time.Duration
@@ -154,7 +159,7 @@ func (h *Host) open() (err error) {
 	if h.server, err = ipc.Listen(ipc.Options{
 		Path: socket, Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
-		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs,
+		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs, Responsible: h.opt.Responsible,
 	}); err != nil {
 		return err
 	}

@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -71,23 +73,83 @@ func (h *Host) AllowOne(id string, shown pending.Shown, a approval.Answer) error
 // one of these questions. What they see then is not what the answer is bound
 // to: that is still what they were shown before.
 func (h *Host) confirm(ids ...string) error {
-	var list []approval.Prompt
+	var agents []string
+	what := ""
 	for _, id := range ids {
 		if p, _, ok := h.pending.Find(id); ok && h.store.Snapshot().Policy(p.AgentID).Presence.For(p.Judgement.Risk.Level) {
-			list = append(list, p)
+			agents = append(agents, p.AgentID)
+			what = fmt.Sprintf("allow “%s”", excerpt(p.Plan.Text))
 		}
 	}
 	switch {
-	case len(list) == 0:
+	case len(agents) == 0:
 		return nil
-	case h.opt.Confirm == nil:
-		return ErrNoPresence
+	case len(agents) > 1:
+		what = fmt.Sprintf("allow %d commands", len(agents))
 	}
-	return h.opt.Confirm(list)
+	return h.present(what, agents...)
 }
 
-// ErrNoPresence refuses a yes that nobody can confirm.
-var ErrNoPresence = errors.New("a yes to this agent needs Touch ID or your password, and this host cannot ask for them: deny it, or set presence to never first")
+// present has the person show that it is them.
+func (h *Host) present(what string, agents ...string) error {
+	if h.opt.Confirm == nil {
+		return ErrNoPresence
+	}
+	return h.opt.Confirm(what, agents)
+}
+
+// excerpt is the beginning of a text, for a place with little room.
+func excerpt(text string) string {
+	if runes := []rune(text); len(runes) > 80 {
+		text = string(runes[:80]) + "…"
+	}
+	return display.Line(text)
+}
+
+// ErrNoPresence refuses what nobody can confirm.
+var ErrNoPresence = errors.New("this needs Touch ID or your password, and this host cannot ask for them: deny it, or end the host and run `countersign policy set presence never`")
+
+// Present reports whether the policy wants the person themselves for some yes.
+// Then it wants them for what loosens it, too: else an entry would be a yes that
+// nobody confirmed.
+func (h *Host) Present() bool {
+	doc := h.store.Snapshot().Document
+	return doc != nil && doc.Present()
+}
+
+// errConfirm ends an edit that has to be confirmed first.
+type errConfirm struct{ loosens []string }
+
+func (errConfirm) Error() string { return "this edit has to be confirmed" }
+
+// edit edits the policy, once the person confirmed what it loosens where that
+// is needed, and lets the new one answer the questions that it covers.
+func (h *Host) edit(baseHash string, edit func(*store.Document) error) (store.Snapshot, error) {
+	var confirmed []string
+	for {
+		snap, err := h.store.Update(baseHash, func(d *store.Document) error {
+			if err := edit(d); err != nil || !h.Present() {
+				return err
+			}
+			loosens := store.Loosens(h.store.Snapshot().Document, d)
+			if len(loosens) > 0 && !slices.Equal(loosens, confirmed) {
+				return errConfirm{loosens}
+			}
+			return nil
+		})
+		var first errConfirm
+		if !errors.As(err, &first) {
+			if err == nil {
+				h.gate.Recheck()
+			}
+			return snap, err
+		}
+		if err := h.present("loosen the policy", store.Every); err != nil {
+			return snap, err
+		}
+		confirmed = first.loosens
+	}
+}
 
 // Hold stops the clock of a question as far as its callers wait, or lets it
 // run on. Its errors are those of package pending.
@@ -99,11 +161,7 @@ func (h *Host) Policy() store.Snapshot { return h.store.Snapshot() }
 // Update edits the policy on a person's word and lets the new one answer the
 // questions that it covers. Its errors are those of store.Update.
 func (h *Host) Update(edit func(*store.Document) error) (store.Snapshot, error) {
-	snap, err := h.store.Update("", edit)
-	if err == nil {
-		h.gate.Recheck()
-	}
-	return snap, err
+	return h.edit("", edit)
 }
 
 // EndLeases takes back the leases that which picks and returns how many there
@@ -147,7 +205,14 @@ func (h *Host) ScreenAway(away, endSessions bool) error {
 
 // AcceptEdit takes an edit of the policy file that waits, if it is still the
 // one with this hash.
-func (h *Host) AcceptEdit(hash string) error { return h.store.Accept(hash) }
+func (h *Host) AcceptEdit(hash string) error {
+	if h.Present() {
+		if err := h.present("accept an edit of the policy", store.Every); err != nil {
+			return err
+		}
+	}
+	return h.store.Accept(hash)
+}
 
 // RejectEdit puts the accepted policy back in the place of an edit that waits,
 // if it is still the one with this hash.

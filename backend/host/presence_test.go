@@ -66,9 +66,9 @@ func TestEveryYesIsConfirmed(t *testing.T) {
 			t.Errorf("%s where nobody can be asked: %v", name, err)
 		}
 		asked := 0
-		b.opt.Confirm = func(list []approval.Prompt) error {
-			if asked++; len(list) != 1 || list[0].ID != p.ID {
-				t.Errorf("%s: asked for %+v", name, list)
+		b.opt.Confirm = func(what string, agents []string) error {
+			if asked++; what != "allow “touch never”" || !slices.Equal(agents, []string{"main"}) {
+				t.Errorf("%s: asked to %s for %q", name, what, agents)
 			}
 			return errNotYou
 		}
@@ -83,7 +83,7 @@ func TestEveryYesIsConfirmed(t *testing.T) {
 	if got := (<-done).String(); got != "refused user-denied" {
 		t.Error(got)
 	}
-	b.opt.Confirm = func([]approval.Prompt) error { return nil }
+	b.opt.Confirm = func(string, []string) error { return nil }
 	p, s, done = b.waits("touch", "it")
 	must(t, b.Answer(p.ID, s, yes))
 	if got := (<-done).String(); got != "code 0" {
@@ -102,7 +102,7 @@ func TestConfirmedTooLate(t *testing.T) {
 	})
 	must(t, err)
 	p, s, done := b.waits("touch", "it")
-	b.opt.Confirm = func([]approval.Prompt) error {
+	b.opt.Confirm = func(string, []string) error {
 		_, err := b.StopEverything("panel")
 		return err
 	}
@@ -119,8 +119,8 @@ func TestRiskyYesIsConfirmed(t *testing.T) {
 	b := newBench(t)
 	b.askers.always = true
 	var asked []string
-	b.opt.Confirm = func(list []approval.Prompt) error {
-		asked = append(asked, list[0].Plan.Text)
+	b.opt.Confirm = func(what string, _ []string) error {
+		asked = append(asked, what)
 		return nil
 	}
 	_, err := b.Update(func(d *store.Document) error {
@@ -133,7 +133,83 @@ func TestRiskyYesIsConfirmed(t *testing.T) {
 		must(t, b.Answer(p.ID, s, approval.Answer{Decision: approval.AllowOnce, By: "panel"}))
 		<-done
 	}
-	if !slices.Equal(asked, []string{"rm -rf /nowhere/at/all"}) {
+	if !slices.Equal(asked, []string{"allow “rm -rf /nowhere/at/all”"}) {
 		t.Errorf("asked for %q", asked)
+	}
+}
+
+// An entry is a yes, too: where one has to be confirmed, what loosens has to be.
+// What tightens has not.
+func TestLooseningIsConfirmed(t *testing.T) {
+	b := newBench(t)
+	b.askers.always = true
+	_, err := b.Update(func(d *store.Document) error {
+		d.Defaults.Ask = approval.AskOnMiss
+		return d.Set("other", "presence", "risky")
+	})
+	must(t, err)
+	_, _, done := b.waits("touch", "it")
+	entry := approval.Entry{Pattern: "/usr/bin/touch"}
+	edits := map[string]func() error{
+		"an entry": func() error {
+			_, err := b.Update(func(d *store.Document) error { d.Add("main", entry); return nil })
+			return err
+		},
+		"security": func() error {
+			_, err := b.Update(func(d *store.Document) error { return d.Set("", "security", "full") })
+			return err
+		},
+		"presence": func() error {
+			_, err := b.Update(func(d *store.Document) error { return d.Set("other", "presence", "") })
+			return err
+		},
+		"entries.add":   func() error { return b.call("entries.add", map[string]any{"agentId": "main", "entry": entry}, nil) },
+		"policy.set":    func() error { return b.call("policy.set", map[string]any{"field": "security", "value": "full"}, nil) },
+		"an edit":       func() error { return b.AcceptEdit("any") },
+		"policy.accept": func() error { return b.call("policy.accept", map[string]any{"hash": "any"}, nil) },
+	}
+	before := b.store.Snapshot().Hash
+	for name, edit := range edits {
+		b.opt.Confirm = nil
+		if err := edit(); err == nil || !strings.Contains(err.Error(), "cannot ask for them") {
+			t.Errorf("%s where nobody can be asked: %v", name, err)
+		}
+		b.opt.Confirm = func(string, []string) error { return errNotYou }
+		if err := edit(); err == nil || !strings.Contains(err.Error(), errNotYou.Error()) {
+			t.Errorf("%s by somebody else: %v", name, err)
+		}
+	}
+	if b.store.Snapshot().Hash != before || len(done) != 0 {
+		t.Fatal("something was edited, or the question answered")
+	}
+	_, err = b.Update(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "wget"}); return nil })
+	must(t, err)
+	var asked []string
+	b.opt.Confirm = func(what string, agents []string) error {
+		asked = append(asked, what+" "+strings.Join(agents, " "))
+		return nil
+	}
+	must(t, edits["an entry"]())
+	if got := (<-done).String(); got != "code 0" || !slices.Equal(asked, []string{"loosen the policy *"}) {
+		t.Errorf("%s, asked to %q", got, asked)
+	}
+}
+
+// What is confirmed is what was shown to loosen: an edit that loosens more when
+// it is made is confirmed again.
+func TestConfirmedEditStays(t *testing.T) {
+	b := newBench(t)
+	_, err := b.Update(func(d *store.Document) error { return d.Set("", "presence", "always") })
+	must(t, err)
+	patterns := []string{"/opt/a", "/opt/b", "/opt/b"}
+	asked := 0
+	b.opt.Confirm = func(string, []string) error { asked++; return nil }
+	_, err = b.Update(func(d *store.Document) error {
+		d.Add("main", approval.Entry{Pattern: patterns[asked]})
+		return nil
+	})
+	must(t, err)
+	if list := b.store.Snapshot().Policy("main").Allowlist; asked != 2 || list[len(list)-1].Pattern != "/opt/b" {
+		t.Errorf("asked %d times, then %+v", asked, list)
 	}
 }

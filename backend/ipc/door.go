@@ -34,6 +34,9 @@ const (
 type Door struct {
 	self     process
 	programs programs
+	// responsible tells which process macOS holds responsible for another one;
+	// nil where nobody tells.
+	responsible func(pid int) (int, error)
 
 	mu       sync.Mutex
 	roots    map[process]struct{}
@@ -147,6 +150,13 @@ func (d *Door) facts(peer approval.Peer) (facts, error) {
 		return facts{}, fmt.Errorf("it cannot be seen who started this process: %w", err)
 	}
 	_, marked := proc.Getenv(peer.PID, runMark)
+	if d.responsible != nil {
+		by, err := d.responsible(peer.PID)
+		if err != nil {
+			return facts{}, fmt.Errorf("it cannot be seen who is responsible for this process: %w", err)
+		}
+		marked = marked || by == d.self.pid // also of a daemon that cleared its environment
+	}
 	return facts{chain, d.programs.run(peer.PID), marked}, nil
 }
 
@@ -154,7 +164,7 @@ func (d *Door) facts(peer approval.Peer) (facts, error) {
 type facts struct {
 	chain  []proc.Info // the process, its parent, and so on up to the first
 	ours   bool        // it runs one of our programs
-	marked bool        // it carries the mark of a command that a host started
+	marked bool        // it carries the mark of a command that a host started, or we are responsible for it
 }
 
 // ours is the first half of the decision, apart from the looking.

@@ -3,6 +3,7 @@
 package ipc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -87,6 +88,35 @@ func TestDoorSeesItself(t *testing.T) {
 		if err := d.Remember(p); err == nil {
 			t.Errorf("%s may ask", name)
 		}
+	}
+}
+
+// Whom macOS holds us responsible for was started by us, whatever else it shows.
+func TestDoorAndResponsibility(t *testing.T) {
+	d, err := NewDoor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	parent, err := proc.Stat(os.Getppid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := approval.Peer{UID: os.Geteuid(), PID: parent.PID, Started: parent.Started}
+	for by, want := range map[int]bool{d.self.pid: true, parent.PID: false, 1: false} {
+		d.responsible = func(pid int) (int, error) {
+			if pid != peer.PID {
+				t.Errorf("asked about %d", pid)
+			}
+			return by, nil
+		}
+		if f, err := d.facts(peer); err != nil || f.marked != want {
+			t.Errorf("responsible is %d: %v, %v", by, f.marked, err)
+		}
+	}
+	d.responsible = func(int) (int, error) { return 0, errors.New("it does not say") }
+	if err := d.MayOperate(peer); err == nil || !strings.Contains(err.Error(), "responsible") {
+		t.Errorf("where nobody says: %v", err)
 	}
 }
 

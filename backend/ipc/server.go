@@ -46,6 +46,9 @@ type Options struct {
 	// Programs are paths of further programs of ours that may operate, beside
 	// the one that this process runs.
 	Programs []string
+	// Responsible tells which process macOS holds responsible for another one;
+	// nil where nobody tells.
+	Responsible func(pid int) (int, error)
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 	// Log gets what a person should know, never a secret. Nil: nothing.
@@ -166,6 +169,7 @@ func (s *Server) open(o Options) (err error) {
 	if s.door, err = NewDoor(o.Programs...); err != nil {
 		return err
 	}
+	s.door.responsible = o.Responsible
 	// Nobody else takes frames any more. One that was signed up to now may
 	// have been used; the pause keeps honest ones out of this millisecond.
 	s.started = s.now()

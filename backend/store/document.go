@@ -189,6 +189,17 @@ func (d *Document) Undeny(agentID string, rule approval.DenyRule) bool {
 	return len(rules.Denylist) < before
 }
 
+// Present reports whether some agent's yes needs the person themselves.
+func (d *Document) Present() bool {
+	wanted := func(r *Rules) bool { return r.Presence.For(approval.RiskHigh) }
+	for _, agent := range d.Agents {
+		if wanted(&agent.Rules) {
+			return true
+		}
+	}
+	return wanted(&d.Defaults)
+}
+
 // Set gives "security", "ask", "askFallback", "autoAllowSkills" or "presence" of
 // an agent (of the defaults for "") a value; an empty value lets the next layer decide.
 func (d *Document) Set(agentID, field, value string) error {

@@ -41,13 +41,27 @@ func sign(app string, o options) error {
 	if o.Notary != "" && o.Identity != "" {
 		packed := filepath.Join(o.Out, "notary.zip")
 		defer os.Remove(packed)
-		for _, words := range [][]string{
-			{"ditto", "-c", "-k", "--keepParent", app, packed}, {"xcrun", "notarytool", "submit", packed, "--keychain-profile", o.Notary, "--wait"}, {"xcrun", "stapler", "staple", app},
-		} {
-			if err := run(words...); err != nil {
-				return err
-			}
+		if err := run("ditto", "-c", "-k", "--keepParent", app, packed); err != nil {
+			return err
+		}
+		if err := notarise(packed, app, o); err != nil {
+			return err
 		}
 	}
-	return run("hdiutil", "create", "-ov", "-format", "UDZO", "-volname", "Countersign", "-srcfolder", app, filepath.Join(o.Out, "Countersign.dmg"))
+	image := filepath.Join(o.Out, "Countersign.dmg")
+	if err := run("hdiutil", "create", "-ov", "-format", "UDZO", "-volname", "Countersign", "-srcfolder", app, image); err != nil || o.Identity == "" {
+		return err
+	}
+	if err := run("codesign", "--sign", o.Identity, "--timestamp", image); err != nil || o.Notary == "" {
+		return err
+	}
+	return notarise(image, image, o)
+}
+
+// notarise has Apple look at a file, and fastens its word to what is given away.
+func notarise(file, given string, o options) error {
+	if err := run("xcrun", "notarytool", "submit", file, "--keychain-profile", o.Notary, "--wait"); err != nil {
+		return err
+	}
+	return run("xcrun", "stapler", "staple", given)
 }

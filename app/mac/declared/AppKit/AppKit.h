@@ -19,4 +19,12 @@ typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateV
 - (void)activateIgnoringOtherApps:(BOOL)ignore;
 @end
 
+@interface NSWorkspace : NSObject
+@property(class, readonly) NSWorkspace *sharedWorkspace;
+@property(readonly) NSNotificationCenter *notificationCenter;
+@end
+
+extern NSString *const NSWorkspaceSessionDidResignActiveNotification, *const NSWorkspaceSessionDidBecomeActiveNotification;
+extern NSString *const NSWorkspaceWillSleepNotification, *const NSWorkspaceDidWakeNotification;
+
 extern NSApplication *NSApp;

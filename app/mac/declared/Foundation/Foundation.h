@@ -33,9 +33,11 @@ __attribute__((objc_root_class)) @interface NSObject
 
 @interface NSNumber : NSObject
 + (NSNumber *)numberWithBool:(BOOL)value;
+@property(readonly) BOOL boolValue;
 @end
 
 @interface NSDictionary<K, V> : NSObject
+- (V)objectForKeyedSubscript:(K)key;
 + (instancetype)dictionaryWithObjects:(const V[])objects forKeys:(const K[])keys count:(NSUInteger)count;
 @end
 
@@ -73,6 +75,20 @@ typedef struct {
 @interface NSBundle : NSObject
 @property(class, readonly) NSBundle *mainBundle;
 @property(readonly) NSString *bundleIdentifier;
+@end
+
+@interface NSNotification : NSObject
+@end
+
+@interface NSOperationQueue : NSObject
+@end
+
+@interface NSNotificationCenter : NSObject
+- (id)addObserverForName:(NSString *)name object:(id)object queue:(NSOperationQueue *)queue usingBlock:(void (^)(NSNotification *note))block;
+@end
+
+@interface NSDistributedNotificationCenter : NSNotificationCenter
++ (NSDistributedNotificationCenter *)defaultCenter;
 @end
 
 @interface NSThread : NSObject

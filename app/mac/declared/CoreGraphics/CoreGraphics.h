@@ -1,0 +1,4 @@
+#pragma once
+#include <Foundation/Foundation.h>
+
+CFDictionaryRef CGSessionCopyCurrentDictionary(void) __attribute__((cf_returns_retained));
