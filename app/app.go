@@ -87,8 +87,9 @@ func (a *app) opened(w window) {
 	if !barFirst {
 		a.openBar()
 	}
-	native.Listen(a.show, a.summon)
+	native.Listen(a.show, a.summon, a.quit)
 	native.TakeShortcut()
+	native.ObeyQuit()
 	a.mu.Lock()
 	a.window = w
 	late, open := a.quitting, a.open

@@ -31,6 +31,13 @@ func Unnotify(name string) {
 // TakeShortcut asks macOS for the global shortcut, ⌃⌥⌘C.
 func TakeShortcut() { C.CSTakeShortcut() }
 
+// ObeyQuit has the app hear when the system ends it. Wails takes that for the
+// close button, which hides the window, and would hold a log-out up.
+func ObeyQuit() { C.CSObeyQuit() }
+
+//export CSQuit
+func CSQuit() { hearQuit() }
+
 //export CSReviewed
 func CSReviewed(name *C.char) { hearReviewed(C.GoString(name)) }
 

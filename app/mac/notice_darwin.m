@@ -7,6 +7,7 @@
 // In Go.
 extern void CSReviewed(char *name);
 extern void CSSummoned(void);
+extern void CSQuit(void);
 
 @interface CSNotices : NSObject <UNUserNotificationCenterDelegate>
 @end
@@ -82,5 +83,25 @@ void CSTakeShortcut(void) {
 		const EventHotKeyID identifier = {'CtSg', 1};
 		if (InstallApplicationEventHandler(&pressed, 1, &press, NULL, NULL) == noErr)
 			RegisterEventHotKey(kVK_ANSI_C, controlKey | optionKey | cmdKey, identifier, GetApplicationEventTarget(), 0, &shortcut);
+	});
+}
+
+@interface CSQuitHandler : NSObject
+@end
+
+@implementation CSQuitHandler
+- (void)quit:(NSAppleEventDescriptor *)event reply:(NSAppleEventDescriptor *)reply {
+	CSQuit();
+}
+@end
+
+void CSObeyQuit(void) {
+	dispatch_async(dispatch_get_main_queue(), ^{
+		static CSQuitHandler *handler;
+		handler = [CSQuitHandler new];
+		[NSAppleEventManager.sharedAppleEventManager setEventHandler:handler
+		                                                 andSelector:@selector(quit:reply:)
+		                                               forEventClass:kCoreEventClass
+		                                                  andEventID:kAEQuitApplication];
 	});
 }

@@ -14,6 +14,7 @@ typedef struct { OSType eventClass; UInt32 eventKind; } EventTypeSpec;
 typedef struct { OSType signature; UInt32 id; } EventHotKeyID;
 
 enum { noErr = 0 };
+enum { kCoreEventClass = 'aevt', kAEQuitApplication = 'quit' };
 enum { kEventClassKeyboard = 'keyb', kEventHotKeyPressed = 5 };
 enum { cmdKey = 1 << 8, optionKey = 1 << 11, controlKey = 1 << 12 };
 enum { kVK_ANSI_C = 0x08 };

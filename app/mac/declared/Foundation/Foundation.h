@@ -108,6 +108,11 @@ typedef const struct __CFDictionary *CFDictionaryRef;
 typedef int32_t OSStatus;
 typedef uint32_t AEEventClass, AEEventID;
 
+@interface NSAppleEventManager : NSObject
+@property(class, readonly) NSAppleEventManager *sharedAppleEventManager;
+- (void)setEventHandler:(id)handler andSelector:(SEL)handleEventSelector forEventClass:(AEEventClass)eventClass andEventID:(AEEventID)eventID;
+@end
+
 // dispatch/dispatch.h
 typedef NSObject *dispatch_semaphore_t, *dispatch_queue_t;
 typedef uint64_t dispatch_time_t;
