@@ -21,6 +21,7 @@ type runCommand struct {
 	Session string        `help:"Session key." placeholder:"KEY"`
 	Env     []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
 	Timeout time.Duration `help:"End the command after this time." placeholder:"D"`
+	Screen  bool          `name:"needs-screen-recording" help:"Refuse it where commands may not record the screen."`
 	Wait    time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
 
 	Gateway   string        `help:"Run it through this gateway, on the host that is configured there (default: $$COUNTERSIGN_GATEWAY; without one: here)." env:"COUNTERSIGN_GATEWAY" placeholder:"URL"`
@@ -37,6 +38,9 @@ func (c *runCommand) Run(p *program) error {
 		return exit{exitUsage, err.Error()}
 	}
 	if c.Gateway != "" {
+		if c.Screen {
+			return exit{exitUsage, "--needs-screen-recording is for this machine: a gateway's nodes are asked by its agents"}
+		}
 		return c.through(p, req)
 	}
 	if c.Host != "" || c.Node != "" {
@@ -132,7 +136,8 @@ func (c *runCommand) request() (approval.Request, error) {
 		return approval.Request{}, err
 	}
 	return approval.Request{
-		Command: words, Cwd: dir, Env: env, Timeout: c.Timeout, AgentID: c.Agent, SessionKey: c.Session,
+		NeedsScreenRecording: c.Screen,
+		Command:              words, Cwd: dir, Env: env, Timeout: c.Timeout, AgentID: c.Agent, SessionKey: c.Session,
 		// A host ends a question a second before its caller's deadline.
 		Deadline: time.Now().Add(c.Wait + time.Second),
 	}, nil
