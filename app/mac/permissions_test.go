@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,40 @@ func TestStates(t *testing.T) {
 				t.Errorf("%s %d: %s, want %s", row.what, code, got, want)
 			}
 		}
+	}
+}
+
+// Each permission that macOS can be asked about is in the table of the file that
+// asks, and in both places of the one that is asked.
+func TestEachIsAsked(t *testing.T) {
+	goFile, err := os.ReadFile("permissions_darwin.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("permissions_darwin.m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\t("[a-z-]+"|ScreenRecording): +\{C\.(CS\w+), \w+\},$`).FindAllStringSubmatch(string(goFile), -1) {
+		id := strings.Trim(row[1], `"`)
+		if id == "ScreenRecording" {
+			id = ScreenRecording
+		}
+		table[id] = row[2]
+	}
+	for _, p := range Permissions {
+		name, asked := table[p.ID]
+		if asked != p.Asks {
+			t.Errorf("%s: asked about in permissions_darwin.go: %v, it can be: %v", p.ID, asked, p.Asks)
+		}
+		if n := strings.Count(string(file), "case "+name+":"); asked && n != 2 {
+			t.Errorf("%s: %d cases in permissions_darwin.m, want its state and its request", p.ID, n)
+		}
+		delete(table, p.ID)
+	}
+	if len(table) > 0 {
+		t.Errorf("nobody shows %v", table)
 	}
 }
 

@@ -23,17 +23,35 @@ func run(words ...string) error {
 
 // sign signs the app from the inside out, notarises it if there is a profile,
 // and makes a disk image.
-func sign(app string, o options) error {
+func sign(app string, o options, p profiles) error {
 	identity, hardened := o.Identity, []string{"--timestamp", "--options", "runtime"}
 	if identity == "" {
 		identity, hardened = "-", nil
 	}
 	codesign := append([]string{"codesign", "--force", "--sign", identity}, hardened...)
-	if err := run(append(codesign, filepath.Join(app, "Contents/Helpers/countersign"))...); err != nil {
+	base, err := os.ReadFile(filepath.Join(sources, "entitlements.plist"))
+	if err != nil {
 		return err
 	}
-	if err := run(append(codesign, "--entitlements", filepath.Join(sources, "entitlements.plist"), app)...); err != nil {
-		return err
+	command := commandLink
+	if p.team != "" {
+		command = commandBundle
+	}
+	for _, one := range []struct {
+		path         string
+		entitlements []byte
+	}{
+		{filepath.Join(app, command), p.entitlements(noEntitlements, commandID)},
+		{app, p.entitlements(base, appID)},
+	} {
+		granted := filepath.Join(o.Out, "granted.plist")
+		defer os.Remove(granted)
+		if err := os.WriteFile(granted, one.entitlements, 0o644); err != nil {
+			return err
+		}
+		if err := run(append(codesign, "--entitlements", granted, one.path)...); err != nil {
+			return err
+		}
 	}
 	if err := run("codesign", "--verify", "--strict", "--deep", app); err != nil {
 		return err

@@ -5,4 +5,4 @@ package main
 // hasApple tells that Apple's tools are here.
 const hasApple = false
 
-func sign(string, options) error { return nil }
+func sign(string, options, profiles) error { return nil }

@@ -41,7 +41,7 @@ func TestLayout(t *testing.T) {
 	app := filepath.Join(t.TempDir(), "Countersign.app")
 	both, err := fat(program(arm64), program(amd64))
 	must(t, err)
-	b := bundle{version{"1.2.3", "45", "v1.2.3-6-gabc"}, both, both}
+	b := bundle{Version: version{"1.2.3", "45", "v1.2.3-6-gabc"}, Window: both, Command: both}
 	must(t, b.write(app))
 	want := map[string]fs.FileMode{
 		"Contents/Info.plist": 0o644, "Contents/PkgInfo": 0o644, "Contents/Resources/Countersign.icns": 0o644, "Contents/MacOS/Countersign": 0o755, "Contents/Helpers/countersign": 0o755,
@@ -194,6 +194,58 @@ func TestVersion(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
+// With profiles the command line is a bundle of its own, which a link leads to,
+// and both programs are entitled to one access group.
+func TestProfiles(t *testing.T) {
+	t.Chdir("../..")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"app": "profile of the app", "command": "profile of the command"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, c := range map[string]struct{ identity, app, command, want string }{
+		"none":          {"Developer ID Application: Dana (AB12CD34EF)", "", "", ""},
+		"both":          {"Developer ID Application: Dana (AB12CD34EF)", at("app"), at("command"), "AB12CD34EF"},
+		"one":           {"Developer ID Application: Dana (AB12CD34EF)", at("app"), "", "error"},
+		"no team":       {"Dana", at("app"), at("command"), "error"},
+		"ad hoc":        {"", at("app"), at("command"), "error"},
+		"one not there": {"Developer ID Application: Dana (AB12CD34EF)", at("app"), at("nothing"), "error"},
+	} {
+		p, err := readProfiles(c.identity, c.app, c.command)
+		if got := p.team; err == nil && got != c.want || (err != nil) != (c.want == "error") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	p, err := readProfiles("Dana (AB12CD34EF)", at("app"), at("command"))
+	must(t, err)
+	app := at("Countersign.app")
+	must(t, bundle{version{"1.2.3", "4", "x"}, program(arm64), program(arm64), p}.write(app))
+	for name, want := range map[string]string{profileName: "profile of the app", commandBundle + "/" + profileName: "profile of the command", commandLink: string(program(arm64))} {
+		if text, err := os.ReadFile(filepath.Join(app, name)); err != nil || string(text) != want {
+			t.Errorf("%s: %.20q, %v", name, text, err)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(app, commandLink)); err != nil || filepath.IsAbs(to) {
+		t.Errorf("the link leads to %q: %v", to, err)
+	}
+	if got := readPlist(t, filepath.Join(app, commandBundle, "Contents/Info.plist")); got["CFBundleIdentifier"] != commandID || got["CFBundleExecutable"] != "countersign" || got["CFBundleVersion"] != "4" {
+		t.Errorf("%v", got)
+	}
+	base, err := os.ReadFile(filepath.Join(sources, "entitlements.plist"))
+	must(t, err)
+	for id, from := range map[string][]byte{appID: base, commandID: noEntitlements} {
+		path := at("entitlements")
+		must(t, os.WriteFile(path, p.entitlements(from, id), 0o600))
+		got := readPlist(t, path)
+		if got["com.apple.application-identifier"] != "AB12CD34EF."+id || !strings.Contains(got["keychain-access-groups"], "AB12CD34EF.app.countersign") {
+			t.Errorf("%s: %v", id, got)
+		}
+		if text := (profiles{}).entitlements(from, id); !bytes.Equal(text, from) {
+			t.Errorf("%s without a profile: %s", id, text)
 		}
 	}
 }

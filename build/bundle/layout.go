@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"text/template"
@@ -21,6 +22,13 @@ import (
 type bundle struct {
 	Version         version
 	Window, Command []byte
+	Profiles        profiles
+}
+
+// file is one in the app.
+type file struct {
+	text []byte
+	mode fs.FileMode
 }
 
 // sources are the templates and pictures, from the root of the project.
@@ -36,16 +44,17 @@ func (b bundle) write(app string) error {
 	if err != nil {
 		return err
 	}
-	for name, file := range map[string]struct {
-		text []byte
-		mode fs.FileMode
-	}{
+	files, err := b.commandFiles()
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, map[string]file{
 		"Contents/Info.plist":                 {plist, 0o644},
 		"Contents/PkgInfo":                    {[]byte("APPL????"), 0o644},
 		"Contents/Resources/Countersign.icns": {icons, 0o644},
 		"Contents/MacOS/Countersign":          {b.Window, 0o755},
-		"Contents/Helpers/countersign":        {b.Command, 0o755},
-	} {
+	})
+	for name, file := range files {
 		if len(file.text) == 0 {
 			continue
 		}
@@ -57,7 +66,10 @@ func (b bundle) write(app string) error {
 			return err
 		}
 	}
-	return nil
+	if _, alone := files[commandLink]; alone {
+		return nil
+	}
+	return os.Symlink("countersign.app/Contents/MacOS/countersign", filepath.Join(app, commandLink))
 }
 
 func readIcon(path string) ([]byte, error) {

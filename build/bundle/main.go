@@ -18,6 +18,8 @@ func main() {
 	flag.StringVar(&o.Out, "out", "build/dist", "`folder` to write to; its Countersign.app is replaced")
 	flag.StringVar(&o.Identity, "identity", os.Getenv("COUNTERSIGN_IDENTITY"), "signing `identity`; none signs ad hoc")
 	flag.StringVar(&o.Notary, "notary", os.Getenv("COUNTERSIGN_NOTARY"), "keychain `profile` of notarytool; none does not notarise")
+	flag.StringVar(&o.Profile, "profile", os.Getenv("COUNTERSIGN_PROFILE"), "provisioning profile of the app, a `file`; none leaves the Keychain alone")
+	flag.StringVar(&o.CommandProfile, "command-profile", os.Getenv("COUNTERSIGN_COMMAND_PROFILE"), "that of the command line, a `file`")
 	flag.Parse()
 	left, err := assemble(o)
 	for _, what := range left {
@@ -31,7 +33,8 @@ func main() {
 
 // options say what is made.
 type options struct {
-	Out, Identity, Notary string
+	Out, Identity, Notary   string
+	Profile, CommandProfile string
 }
 
 // assemble makes everything that can be made here, and tells what is left.
@@ -45,6 +48,9 @@ func assemble(o options) (left []string, err error) {
 		return nil, err
 	}
 	b := bundle{Version: v}
+	if b.Profiles, err = readProfiles(o.Identity, o.Profile, o.CommandProfile); err != nil {
+		return nil, err
+	}
 	if b.Command, err = universal("./backend/cmd/countersign", v, false); err != nil {
 		return nil, err
 	}
@@ -61,7 +67,7 @@ func assemble(o options) (left []string, err error) {
 	fmt.Println("made:", app)
 	if !hasApple {
 		left = append(left, "signature, notarisation and disk image: they need Apple's tools")
-	} else if err := sign(app, o); err != nil {
+	} else if err := sign(app, o, b.Profiles); err != nil {
 		return left, err
 	}
 	zipped := filepath.Join(o.Out, "Countersign-"+v.Short+".zip")
