@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,6 +80,30 @@ func TestLayout(t *testing.T) {
 	must(t, b.write(app))
 	if _, err := os.Stat(filepath.Join(app, "Contents/MacOS")); err == nil {
 		t.Error("an empty window was written")
+	}
+}
+
+// What is in the app is what it says to the program file, too.
+func TestFileKnowsThem(t *testing.T) {
+	tool, err := exec.LookPath("file")
+	if err != nil {
+		t.Skip("skipped: there is no program file")
+	}
+	t.Chdir("../..")
+	app := filepath.Join(t.TempDir(), "Countersign.app")
+	both, err := fat(program(arm64), program(amd64))
+	must(t, err)
+	must(t, bundle{Version: version{"1.2.3", "45", "x"}, Window: both, Command: both}.write(app))
+	_, err = archive(app, app+".zip")
+	must(t, err)
+	for name, want := range map[string]string{
+		"/Contents/MacOS/Countersign": "Mach-O universal binary with 2 architectures", "/Contents/Helpers/countersign": "Mach-O universal binary with 2 architectures",
+		"/Contents/Resources/Countersign.icns": "Mac OS X icon", "/Contents/Info.plist": "XML 1.0 document", ".zip": "Zip archive data",
+	} {
+		out, err := exec.Command(tool, "-b", app+name).Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %q, %v, want %q", name, out, err, want)
+		}
 	}
 }
 
