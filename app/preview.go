@@ -52,7 +52,9 @@ func (a *app) preview(ctx context.Context, e shown.EntryEdit) shown.Preview {
 	for _, name := range names[:min(len(names), previewNames)] {
 		shownNow.Programs = append(shownNow.Programs, display.Escape(name))
 	}
-	shownNow.Warning = a.warning(ctx, names)
+	if len(names) > 0 || !m.gaveUp { // it may mean what was not looked at
+		shownNow.Warning = a.warning(ctx, names)
+	}
 	return shownNow
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -768,6 +769,11 @@ func TestPreview(t *testing.T) {
 	if got := a.settings.Preview("*", shown.EntryEdit{Pattern: "**/tool0"}); !got.More {
 		t.Errorf("below any folder: %+v", got)
 	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := a.preview(over, shown.EntryEdit{Pattern: "~/bin/*"}); !got.More || got.Warning != "" {
+		t.Errorf("without the time to look: %+v", got)
+	}
 	tests := []struct {
 		pattern string
 		count   int
@@ -786,7 +792,7 @@ func TestPreview(t *testing.T) {
 		{"", 0, "", true},
 	}
 	for _, test := range tests {
-		got := a.settings.Preview("main", shown.EntryEdit{Pattern: test.pattern})
+		got := a.preview(t.Context(), shown.EntryEdit{Pattern: test.pattern}) // for as long as it takes
 		if got.Count != test.count || got.Warning != test.warning || (got.Problem != "") != test.problem || len(got.Programs) > previewNames {
 			t.Errorf("%q: %+v", test.pattern, got)
 		}
