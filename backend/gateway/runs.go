@@ -185,17 +185,20 @@ func (u *run) end(g *Gateway, out outcome, err error) {
 	if err != nil && u.refusal != nil {
 		err = u.refusal
 	}
-	u.out, u.err, u.ended, u.state = out, err, time.Now(), stateFinished
-	if err != nil {
-		u.state = stateDenied
-	}
+	u.out, u.err, u.ended = out, err, time.Now()
 	u.mu.Unlock()
+	// Who sees that it is over finds its event, too.
+	state := stateFinished
 	if err != nil {
+		state = stateDenied
 		g.counts.denied.Inc()
 		u.say(g, "denied", errReason(err))
 	} else {
 		u.say(g, "finished", out.code()+"\n"+out.text())
 	}
+	u.mu.Lock()
+	u.state = state
+	u.mu.Unlock()
 	close(u.done)
 }
 

@@ -47,9 +47,10 @@ func (f files) Get(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxSize))
 }
 
-// Set replaces the file whole, or leaves what is there.
+// Set replaces the file whole, or leaves what is there. Who is killed meanwhile
+// leaves a file NAME.*.tmp.
 func (f files) Set(name string, value []byte) error {
-	temp, err := os.CreateTemp(f.dir, "."+name+".*") // 0600
+	temp, err := os.CreateTemp(f.dir, name+".*.tmp") // 0600
 	if err != nil {
 		return err
 	}

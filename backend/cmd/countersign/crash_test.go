@@ -217,7 +217,9 @@ func TestCrashWhileWriting(t *testing.T) {
 			w.must(t, "policy", "reject")
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(w.state.Dir, ".*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	for _, unfinished := range []string{".*", "*.tmp"} {
+		if left, _ := filepath.Glob(filepath.Join(w.state.Dir, unfinished)); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
 	}
 }
