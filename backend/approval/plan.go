@@ -28,6 +28,9 @@ type Plan struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Invalid is set when the request means nothing at all and is refused.
 	Invalid string `json:"invalid,omitempty"`
+	// Tool is set for a call of a tool. It has no segments then, unless the tool
+	// takes a command.
+	Tool *Tool `json:"tool,omitempty"`
 	// Targets are the files that redirections write. They and those of segments
 	// follow from what is above, as far as it tells; nothing is judged by them.
 	Targets []Target `json:"-"`

@@ -23,6 +23,10 @@ type Policy struct {
 	// SafeBinProfiles are what the person says of filters that we know nothing of.
 	SafeBinProfiles map[string]SafeBinProfile `json:"safeBinProfiles,omitempty"`
 	Skills          []Skill                   `json:"skills,omitempty"`
+	// Tools are the layers of what holds for tool calls, and Charters the names
+	// of those that hold for the agent.
+	Tools    []ToolLayer `json:"tools,omitempty"`
+	Charters []string    `json:"charters,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
 }
@@ -30,17 +34,20 @@ type Policy struct {
 // Entry is one remembered permission: a pattern, and what narrows it. The
 // JSON names are those of exec-approvals.json (product.md).
 type Entry struct {
-	ID         string     `json:"id,omitempty"`
-	Pattern    string     `json:"pattern"`
-	Source     string     `json:"source,omitempty"`
-	ArgPattern string     `json:"argPattern,omitempty"`
-	Args       []string   `json:"args,omitempty"`
-	ArgsExact  bool       `json:"argsExact,omitempty"`
-	Cwd        string     `json:"cwd,omitempty"`
-	ExpiresAt  int64      `json:"expiresAt,omitempty"` // unix milliseconds
-	UsesLeft   *int       `json:"usesLeft,omitempty"`
-	SessionKey string     `json:"sessionKey,omitempty"`
-	Identity   []Identity `json:"identity,omitempty"`
+	ID         string   `json:"id,omitempty"`
+	Pattern    string   `json:"pattern"`
+	Source     string   `json:"source,omitempty"`
+	ArgPattern string   `json:"argPattern,omitempty"`
+	Args       []string `json:"args,omitempty"`
+	ArgsExact  bool     `json:"argsExact,omitempty"`
+	Cwd        string   `json:"cwd,omitempty"`
+	// When narrows an entry for a tool: dotted names of arguments, each with a
+	// pattern for its whole value, in which * stands for any text.
+	When       map[string]string `json:"when,omitempty"`
+	ExpiresAt  int64             `json:"expiresAt,omitempty"` // unix milliseconds
+	UsesLeft   *int              `json:"usesLeft,omitempty"`
+	SessionKey string            `json:"sessionKey,omitempty"`
+	Identity   []Identity        `json:"identity,omitempty"`
 	// Interpreters are what was seen to interpret the scripts among them. An
 	// entry covers none of these.
 	Interpreters []Identity `json:"interpreters,omitempty"`
@@ -81,7 +88,10 @@ type Link struct {
 type DenyRule struct {
 	Pattern string   `json:"pattern"`
 	Args    []string `json:"args,omitempty"`
-	Reason  string   `json:"reason,omitempty"`
+	// Anywhere lets Args stand anywhere among the words of a command and be
+	// spelled in any way: as they mean it, not as they lie.
+	Anywhere bool   `json:"anywhere,omitempty"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 // SafeBinProfile says how a filter may be called that needs no entry: with no

@@ -17,6 +17,9 @@ type Request struct {
 	// Text is the command text of a `request` frame, which the caller runs
 	// itself. Empty when Command is set.
 	Text string
+	// Tool is set for a call of a tool; Command, Text and RawCommand are empty
+	// then.
+	Tool *ToolCall
 	// RawCommand is the display text that the caller sent beside Command. It
 	// must agree with Command and decides nothing.
 	RawCommand string

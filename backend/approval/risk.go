@@ -27,6 +27,8 @@ func HigherRisk(a, b Risk) Risk { return stricter(a, b, risks, RiskHigh) }
 // Weighed is the risk of a request, and what makes it as high as it is. A
 // reason without a code is one that nobody is asked for.
 type Weighed struct {
+	// Score is from 0 to 100: low under 30, high from 60 on.
+	Score   int       `json:"score,omitempty"`
 	Level   Risk      `json:"level,omitempty"`
 	Reasons []Finding `json:"reasons,omitempty"`
 }

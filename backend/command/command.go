@@ -123,13 +123,21 @@ type job struct {
 // would be remembered for all of them.
 const everyAgent = "*"
 
-// invalid says why a request means nothing, or "".
-func invalid(req *approval.Request) string {
-	if len(req.AgentID) > maxName || len(req.SessionKey) > maxName {
+// Names says why nobody can be called so, or "".
+func Names(agentID, sessionKey string) string {
+	if len(agentID) > maxName || len(sessionKey) > maxName {
 		return "the agent's or the session's name is too long"
 	}
-	if req.AgentID == everyAgent {
+	if agentID == everyAgent {
 		return "an agent cannot be called " + everyAgent + ", which stands for all of them"
+	}
+	return ""
+}
+
+// invalid says why a request means nothing, or "".
+func invalid(req *approval.Request) string {
+	if why := Names(req.AgentID, req.SessionKey); why != "" {
+		return why
 	}
 	if len(req.Command) == 0 {
 		if strings.TrimSpace(req.Text) == "" {

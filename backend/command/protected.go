@@ -191,25 +191,17 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
 	home := strings.ToLower(path.Clean(j.Home))
 	reader := onlyReads(seg)
-	for _, ours := range j.Ours {
-		if ours = strings.ToLower(ours); within(at, ours) || within(ours, at) && at != "/" {
+	for _, ours := range j.Ours { // a program can be told to read all of a folder
+		if at != "/" && within(strings.ToLower(ours), at) {
 			return filesOfOurs
 		}
 	}
-	for _, start := range startFiles {
-		if !reader && at == home+"/"+strings.ToLower(start) {
-			return "a start-up file"
-		}
-	}
-	for _, start := range startFolder {
-		if !reader && within(at, home+"/"+strings.ToLower(start)) {
-			return "a start-up folder"
-		}
-	}
-	if may := strings.Contains(at, "/.") || strings.Contains(at, "authorized_keys"); may && !reader && startHere.MatchString(at+"/") {
+	switch j.Protected(at, reader) {
+	case approval.ProtectedOurs:
+		return filesOfOurs
+	case approval.ProtectedStartup:
 		return "a start-up file"
-	}
-	if isKey(at, home) {
+	case approval.ProtectedKeys:
 		return "a file with secrets"
 	}
 	if within(home, at) || at == "/" {
@@ -219,6 +211,41 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 		return "the inside of a running program"
 	}
 	return ""
+}
+
+// Protected says which protected state an absolute path is. What is read only
+// may be read when programs start.
+func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
+	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
+	home := strings.ToLower(path.Clean(a.Home))
+	for _, ours := range a.Ours {
+		if ours = strings.ToLower(ours); within(at, ours) || !reads && within(ours, at) && at != "/" {
+			return approval.ProtectedOurs
+		}
+	}
+	switch {
+	case !reads && startsUp(at, home):
+		return approval.ProtectedStartup
+	case isKey(at, home):
+		return approval.ProtectedKeys
+	}
+	return approval.ProtectedNot
+}
+
+// startsUp reports whether programs read a path when they start.
+func startsUp(at, home string) bool {
+	for _, start := range startFiles {
+		if at == home+"/"+strings.ToLower(start) {
+			return true
+		}
+	}
+	for _, start := range startFolder {
+		if within(at, home+"/"+strings.ToLower(start)) {
+			return true
+		}
+	}
+	may := strings.Contains(at, "/.") || strings.Contains(at, "authorized_keys")
+	return may && startHere.MatchString(at+"/")
 }
 
 // processView are the files of /proc that show what another program keeps to

@@ -29,7 +29,7 @@ type Document struct {
 	Socket   Socket
 	Defaults Rules
 	Agents   map[string]*Agent
-	// Extra also holds "tools" and "charters", which others read.
+	// Extra also holds "tools" and "charters".
 	Extra Extra
 }
 

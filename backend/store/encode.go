@@ -72,6 +72,9 @@ func (e Entry) object() object {
 	}
 	put(o, "argsExact", e.ArgsExact)
 	put(o, "cwd", e.Cwd)
+	if len(e.When) > 0 {
+		o["when"] = e.When
+	}
 	put(o, "expiresAt", e.ExpiresAt)
 	put(o, "usesLeft", e.UsesLeft)
 	put(o, "sessionKey", e.SessionKey)
@@ -98,7 +101,7 @@ func (e Entry) object() object {
 
 // denyRuleValue writes a rule the way people do: a pattern alone is a string.
 func denyRuleValue(d approval.DenyRule) any {
-	if len(d.Args) == 0 && d.Reason == "" {
+	if len(d.Args) == 0 && d.Reason == "" && !d.Anywhere {
 		return d.Pattern
 	}
 	return d

@@ -228,6 +228,7 @@ func narrows(old, new approval.Entry) bool {
 	case old.Disabled,
 		old.Source != new.Source,
 		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters), !slices.Equal(old.Links, new.Links),
+		!maps.Equal(old.When, new.When),
 		!condition(old.ArgPattern, new.ArgPattern),
 		!condition(old.Cwd, new.Cwd),
 		!condition(old.SessionKey, new.SessionKey),
@@ -257,8 +258,13 @@ func (c *comparison) denylists() {
 }
 
 func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
-	type rule struct{ pattern, args string }
-	key := func(r approval.DenyRule) rule { return rule{r.Pattern, fmt.Sprintf("%q", r.Args)} }
+	type rule struct {
+		pattern, args string
+		anywhere      bool
+	}
+	key := func(r approval.DenyRule) rule {
+		return rule{r.Pattern, fmt.Sprintf("%q", r.Args), r.Anywhere && len(r.Args) > 0}
+	}
 	have := map[rule]bool{}
 	for _, r := range new {
 		have[key(r)] = true
@@ -315,5 +321,7 @@ func stricter(a, b approval.Policy) approval.Policy {
 	}
 	p.SafeBinTrustedDirs = common(a.SafeBinTrustedDirs, b.SafeBinTrustedDirs)
 	p.Skills = common(a.Skills, b.Skills)
+	p.Tools = slices.Concat(a.Tools, b.Tools) // all of them must agree
+	p.Charters = slices.Concat(a.Charters, b.Charters)
 	return p
 }

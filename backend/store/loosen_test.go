@@ -125,8 +125,8 @@ var edits = []struct{ what, old, new, held string }{
 	{"answers no longer accepted", agent(`"acceptAnswersFrom": ["gw"]`), agent(`"acceptAnswersFrom": []`), ""},
 	{"safe bin profiles", agent(`"safeBinProfiles": {"jq": {}}`), agent(`"safeBinProfiles": {}`), "safeBinProfiles changes"},
 	// The top.
-	{"tools", doc(`"tools": {"x": 1}`), doc(`"tools": {"x": 2}`), "tools changes"},
-	{"tools, only spaces", doc(`"tools": {"x": 1}`), doc(`"tools": { "x":1 }`), ""},
+	{"tools", doc(`"tools": {"deny": ["bash"]}`), doc(`"tools": {"deny": []}`), "tools changes"},
+	{"tools, only spaces", doc(`"tools": {"deny": ["bash"]}`), doc(`"tools": { "deny":["bash" ] }`), ""},
 	{"charters removed", doc(`"charters": {}`), doc(), "charters changes"},
 	{"unknown at the top", doc(), doc(`"x": 1`), ""},
 	{"looks", agent(``), agent(`"displayName": "A", "color": "red"`), ""},

@@ -112,7 +112,17 @@ func (p *parser) document() (*Document, error) {
 				return p.agent(d.Agent(id), id)
 			})
 		case "tools", "charters":
-			return p.keptObject(&d.Extra, key)
+			if err := p.keptObject(&d.Extra, key); err != nil {
+				return err
+			}
+			_, err := toolsOf(d.Extra, p.home)
+			if key == "charters" {
+				_, err = chartersOf(d.Extra)
+			}
+			if err != nil {
+				return p.bad("%s", err)
+			}
+			return nil
 		}
 		return p.keep(&d.Extra, key)
 	})
@@ -218,6 +228,9 @@ func (p *parser) entry(a *Agent, agentID string) (err error) {
 	if e.Pattern == "" {
 		return &fault{start, ".pattern", "is missing"}
 	}
+	if why := mixed(e.Entry); why != "" {
+		return &fault{start, ".pattern", why}
+	}
 	if e.ID == "" {
 		e.ID = contentID(agentID, e.Entry)
 	}
@@ -240,6 +253,12 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		e.ArgsExact, err = p.boolean()
 	case "cwd":
 		e.Cwd, err = p.pattern()
+	case "when":
+		e.When = map[string]string{}
+		return p.object(func(arg string) (err error) {
+			e.When[arg], err = p.str()
+			return err
+		})
 	case "expiresAt": // 0 would mean "never" to everybody else
 		e.ExpiresAt, err = p.number(1, maxTime)
 	case "usesLeft":
@@ -344,6 +363,8 @@ func (p *parser) denyRule() (d approval.DenyRule, err error) {
 			d.Pattern, err = p.pattern()
 		case "args":
 			return items(p, &d.Args, maxItems, p.str)
+		case "anywhere":
+			d.Anywhere, err = p.boolean()
 		case "reason":
 			d.Reason, err = p.str()
 		default:
@@ -405,7 +426,12 @@ func (p *parser) pattern() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := glob.Parse(s, p.home); err != nil {
+	if name, ok := approval.ToolPattern(s); ok {
+		err = checkToolName(name)
+	} else {
+		_, err = glob.Parse(s, p.home)
+	}
+	if err != nil {
 		return "", p.bad("%s", err)
 	}
 	return s, nil

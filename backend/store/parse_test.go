@@ -230,7 +230,7 @@ func TestIDsStay(t *testing.T) {
 }
 
 func TestUnknownKeysStay(t *testing.T) {
-	text := `{"version": 1, "top": {"z": [1, 1.50, null]}, "tools": {"t": 1}, "charters": {},
+	text := `{"version": 1, "top": {"z": [1, 1.50, null]}, "tools": {"deny": ["bash"]}, "charters": {"*": ["careful"]},
 		"socket": {"path": "/s", "token": "t", "inSocket": true},
 		"defaults": {"inDefaults": 1e3},
 		"agents": {"*": {"mcpTools": [{"server": "s"}], "allowlist": [{"id": "i", "pattern": "/x", "inEntry": {"a": "<&>"}}]}}}`
@@ -261,7 +261,11 @@ func TestUnknownKeysStay(t *testing.T) {
       ]
     }
   },
-  "charters": {},
+  "charters": {
+    "*": [
+      "careful"
+    ]
+  },
   "defaults": {
     "inDefaults": 1e3
   },
@@ -271,7 +275,9 @@ func TestUnknownKeysStay(t *testing.T) {
     "token": "t"
   },
   "tools": {
-    "t": 1
+    "deny": [
+      "bash"
+    ]
   },
   "top": {
     "z": [

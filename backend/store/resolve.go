@@ -59,6 +59,11 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 			p.SafeBinProfiles, _ = safeBinProfiles(l.rules.Extra) // they were read when the file was
 		}
 	}
+	if tools, err := toolsOf(d.Extra, home); err == nil { // it was read when the file was
+		p.Tools = tools.layers(agentID)
+	}
+	charters, _ := chartersOf(d.Extra)
+	p.Charters = slices.Concat(charters[Every], charters[agentID])
 	for _, l := range slices.Backward(layers) {
 		p.Denylist = append(p.Denylist, l.rules.Denylist...)
 		for _, skill := range l.rules.SkillBins {

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/glob"
+)
+
+// toolSettings is the value of "tools": what holds for the tools of every agent,
+// and of single ones (tools-gate.md).
+type toolSettings struct {
+	approval.ToolLayer
+	Agents map[string]approval.ToolLayer `json:"agents"`
+}
+
+// Bounds of what is read for tools.
+const (
+	maxToolName  = 256 // bytes
+	maxCharters  = 16  // of one agent
+	maxToolRules = 1000
+)
+
+// toolsOf reads "tools", which is kept as it is written.
+func toolsOf(extra Extra, home string) (t toolSettings, err error) {
+	text, ok := extra["tools"]
+	if !ok {
+		return t, nil
+	}
+	if err := strictly(text, &t); err != nil {
+		return t, err
+	}
+	t.Origin = "tools"
+	err = checkToolLayer(t.ToolLayer, home)
+	for id, layer := range t.Agents {
+		if err == nil {
+			err = checkToolLayer(layer, home)
+		}
+		layer.Origin = "tools.agents." + plain(id)
+		t.Agents[id] = layer
+	}
+	return t, err
+}
+
+// layers returns those that hold for an agent, the widest first.
+func (t toolSettings) layers(agentID string) []approval.ToolLayer {
+	list := []approval.ToolLayer{t.ToolLayer}
+	for _, id := range []string{Every, agentID} {
+		if layer, ok := t.Agents[id]; ok && (id != Every || agentID != Every) {
+			list = append(list, layer)
+		}
+	}
+	return slices.DeleteFunc(list, func(l approval.ToolLayer) bool { return l.Allow == nil && l.Deny == nil && l.Rules == nil })
+}
+
+func checkToolLayer(l approval.ToolLayer, home string) error {
+	for _, name := range slices.Concat(l.Allow, l.Deny) {
+		if err := checkToolName(name); err != nil {
+			return err
+		}
+	}
+	if len(l.Rules) > maxToolRules || len(l.Allow) > maxToolRules || len(l.Deny) > maxToolRules {
+		return fmt.Errorf("there are more than %d rules", maxToolRules)
+	}
+	for name, rule := range l.Rules {
+		if err := checkToolName(name); err != nil {
+			return err
+		}
+		if err := checkToolRule(rule, home); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func checkToolRule(r approval.ToolRule, home string) error {
+	for _, pattern := range r.PathRestrictions {
+		p, err := glob.Parse(pattern, home)
+		if err == nil && (p.Bare() || p.Any()) {
+			err = fmt.Errorf("a path restriction needs a path, not %q", pattern)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for arg, rule := range r.ArgRestrictions {
+		if len(rule.Pattern) > maxArgPattern {
+			return fmt.Errorf("%s: the pattern is longer than %d bytes", arg, maxArgPattern)
+		}
+		if _, err := regexp.Compile(rule.Pattern); err != nil {
+			return fmt.Errorf("%s: %w", arg, err)
+		}
+		if rule.MaxLength < 0 || rule.Required && rule.Forbidden {
+			return fmt.Errorf("%s: what it wants cannot be", arg)
+		}
+	}
+	return nil
+}
+
+// checkToolName refuses a pattern of tool names that means nothing.
+func checkToolName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("the name of a tool cannot be empty")
+	case len(name) > maxToolName:
+		return fmt.Errorf("the name of a tool is longer than %d bytes", maxToolName)
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fmt.Errorf("the name of a tool %q holds blanks or control characters", name)
+	}
+	return nil
+}
+
+// mixed says why an entry for a tool means nothing: what narrows a program does
+// not narrow a tool, nor the other way round.
+func mixed(e approval.Entry) string {
+	_, tool := approval.ToolPattern(e.Pattern)
+	switch {
+	case !tool && len(e.When) > 0:
+		return "is no tool, and \"when\" narrows only those"
+	case tool && (len(e.Args) > 0 || e.ArgPattern != "" || e.RequireIdentity != "" || len(e.Identity) > 0):
+		return "is a tool: narrow it with \"when\", \"cwd\" and \"argsExact\""
+	}
+	return ""
+}
+
+// chartersOf reads "charters": for each agent the names of those that hold for
+// it. Those of "*" hold for all.
+func chartersOf(extra Extra) (byAgent map[string][]string, err error) {
+	text, ok := extra["charters"]
+	if !ok {
+		return nil, nil
+	}
+	if err := strictly(text, &byAgent); err != nil {
+		return nil, err
+	}
+	for id, names := range byAgent {
+		if len(names) > maxCharters {
+			return nil, fmt.Errorf("%s has more than %d charters", plain(id), maxCharters)
+		}
+		for _, name := range names {
+			if !CharterName(name) {
+				return nil, fmt.Errorf("%q is no name of a charter: use letters, digits, - and _", name)
+			}
+		}
+	}
+	return byAgent, nil
+}
+
+// CharterName reports whether a charter can be called so. It is the name of a
+// file.
+func CharterName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// strictly decodes a value that has no unknown fields.
+func strictly(text json.RawMessage, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
