@@ -30,6 +30,12 @@ var floors = map[string]int{
 	"host":            4,
 	"node":            5,
 	"gateway":         5,
+	"agents/hook":     1,
+	"agents/setup":    2,
+	"agents/mcp":      5,
+	"agents/proxy":    5,
+	"agents/remote":   5,
+	"toolpolicy":      2,
 	"cmd/countersign": 6,
 }
 

@@ -1,0 +1,149 @@
+package toolpolicy
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gowebpki/jcs"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Look says what a call would touch. Its error says why the call means nothing,
+// for the caller.
+func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
+	if err := cmp.Or(checkName("tool", call.Tool, true), checkName("server", call.Server, false)); err != nil {
+		return t, err
+	}
+	args, canon, err := readArgs(call.Args)
+	if err != nil {
+		return t, err
+	}
+	name := canonical(call.Tool, call.Server)
+	t = approval.Tool{
+		Name: name, Server: call.Server, Said: call.Tool, Source: call.Source, Args: canon, Category: category(name, call.Server),
+		DefaultToNo: call.DefaultToNo, NoAlways: call.NoAlways,
+	}
+	if t.Digest, err = digest(call, name, canon); err != nil {
+		return t, err
+	}
+	if name == bashExecute && call.Server == "" {
+		if _, ok := args["command"].(string); !ok {
+			return t, errors.New("bash_execute needs command, a text")
+		}
+		t.Command = true
+		return t, nil
+	}
+	l := looker{m, call.Cwd, &t, sessionFolder(call.Cwd, m)}
+	err = l.values("", "", args)
+	if err == nil && needsPath(&t) && len(t.Files) == 0 {
+		err = fmt.Errorf("%s needs path, a text", name)
+	}
+	if err == nil && t.Server == "" && name == webFetch && len(t.Addresses) == 0 {
+		err = errors.New("web_fetch needs url, a text")
+	}
+	return t, err
+}
+
+// Command returns the command text of a call of a tool that takes one, and false
+// for other calls and where it is no text.
+func Command(call *approval.ToolCall) (text string, ok bool) {
+	if call.Server != "" || canonical(call.Tool, "") != bashExecute || len(call.Args) > maxArgs {
+		return "", false
+	}
+	var args map[string]any // a struct would take Command for command
+	if json.Unmarshal(call.Args, &args) != nil {
+		return "", false
+	}
+	text, ok = args["command"].(string)
+	return text, ok
+}
+
+// Text is a call in one line, for people.
+func Text(t *approval.Tool) string {
+	text := t.FullName()
+	for _, f := range t.Files {
+		text += " " + f.Path
+	}
+	for _, a := range t.Addresses {
+		text += " " + a.URL
+	}
+	if len(t.Files)+len(t.Addresses) == 0 && string(t.Args) != "{}" {
+		text += " " + string(t.Args)
+	}
+	return text
+}
+
+func needsPath(t *approval.Tool) bool {
+	switch t.Name {
+	case fileRead, fileWrite, fileEdit, fileDelete:
+		return t.Server == ""
+	}
+	return false
+}
+
+// checkName refuses names that rules and people could take for others.
+func checkName(what, name string, needed bool) error {
+	switch {
+	case name == "" && needed:
+		return fmt.Errorf("the call names no %s", what)
+	case len(name) > maxName:
+		return fmt.Errorf("the name of the %s is longer than %d bytes", what, maxName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }):
+		return fmt.Errorf("the name of the %s holds blanks or characters that cannot be seen", what)
+	case what == "server" && strings.Contains(name, "/"):
+		return errors.New("the name of the server holds a slash")
+	}
+	return nil
+}
+
+// readArgs reads the arguments of a call and returns them in canonical form.
+// Whatever two readers could understand differently is refused.
+func readArgs(text json.RawMessage) (args map[string]any, canon json.RawMessage, err error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = json.RawMessage("{}")
+	}
+	if len(text) > maxArgs {
+		return nil, nil, fmt.Errorf("the arguments are longer than %d bytes", maxArgs)
+	}
+	if err := checkJSON(text); err != nil {
+		return nil, nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&args); err != nil || args == nil {
+		return nil, nil, errors.New("the arguments must be a JSON object")
+	}
+	if canon, err = jcs.Transform(text); err != nil {
+		return nil, nil, fmt.Errorf("the arguments have no canonical form: %w", err)
+	}
+	return args, canon, nil
+}
+
+// digest names a call by what makes it this one (tools-gate.md, sessions).
+func digest(call *approval.ToolCall, name string, canon json.RawMessage) (string, error) {
+	text, err := json.Marshal(struct {
+		Tool   string            `json:"tool"`
+		Server string            `json:"server"`
+		Args   json.RawMessage   `json:"args"`
+		Cwd    string            `json:"cwd"`
+		Env    map[string]string `json:"env"`
+		Agent  string            `json:"agent"`
+	}{name, call.Server, canon, call.Cwd, call.Env, call.AgentID})
+	if err != nil {
+		return "", err
+	}
+	if text, err = jcs.Transform(text); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,33 @@
+// Package toolpolicy decides whether a tool call may be made, as package policy
+// does for commands: it says what a call would touch, and judges that by the
+// layers of rules, the entries and what is known of the tool (tools-gate.md).
+//
+// It is pure but for the one look at the files that a call names, which its
+// caller hands in. It makes no call and changes nothing. What must never
+// happen here: a layer that loosens what another one refuses, a secret that
+// passes, or a call of a tool that nobody knows without a question.
+package toolpolicy
+
+import (
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Machine is what must be known of the machine to say what a call touches.
+type Machine struct {
+	// Home is the person's home folder.
+	Home string
+	// Look follows links and returns what is at a path.
+	Look func(path string) (approval.File, error)
+	// Protected says which protected state a path is; reads tells that it is only
+	// read.
+	Protected func(path string, reads bool) approval.Protected
+}
+
+// Bounds of a call. What goes beyond them is invalid.
+const (
+	maxName  = 256 // bytes of a tool's or a server's name
+	maxArgs  = 240_000
+	maxDepth = 32
+	maxNodes = 10_000 // values in the arguments
+	maxFiles = 200    // files and addresses that they name
+)
