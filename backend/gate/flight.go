@@ -353,7 +353,7 @@ func sameReasons(shown, now approval.Judgement) bool {
 // samePlan reports whether two looks at a request found the same programs,
 // files with program text, folder and words.
 func samePlan(a, b *approval.Plan) bool {
-	if a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
+	if !sameTool(a.Tool, b.Tool) || a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
 		return false
 	}
 	for i := range a.Segments {
@@ -384,6 +384,9 @@ func (f *flight) key() string {
 	parts = append(parts, "", "")
 	for name, value := range sorted(f.req.Env) {
 		parts = append(parts, name, value)
+	}
+	if t := f.plan.Tool; t != nil {
+		parts = append(parts, "tool", t.Digest, t.Source, fmt.Sprint(t.Files))
 	}
 	parts = append(parts, "", identity(f.plan.Outer))
 	for _, s := range f.plan.Segments {

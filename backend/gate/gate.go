@@ -20,7 +20,6 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
-	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -82,13 +81,14 @@ type Gate struct {
 	sessions sessions
 	standing standing
 	pause    pause
+	approved approved
 	epoch    atomic.Pointer[epoch]
 }
 
 // prepared are the rules of one agent, made from one state of the store.
 type prepared struct {
 	generation uint64
-	rules      *policy.Rules
+	rules      *rules
 }
 
 // New makes a gate.
@@ -103,7 +103,7 @@ const maxAgents = 64
 
 // rulesFor returns the rules that hold for an agent now, and the generation
 // of the store they were made from.
-func (g *Gate) rulesFor(agentID string) (*policy.Rules, uint64) {
+func (g *Gate) rulesFor(agentID string) (*rules, uint64) {
 	now := g.Store.Current()
 	g.mu.Lock()
 	have, ok := g.rules[agentID]
@@ -111,7 +111,7 @@ func (g *Gate) rulesFor(agentID string) (*policy.Rules, uint64) {
 	if ok && have.generation == now.Generation {
 		return have.rules, now.Generation
 	}
-	rules := policy.Prepare(now.Policy(agentID), g.Home, realPath)
+	rules := g.prepare(now.Policy(agentID))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.rules) >= maxAgents {
@@ -169,7 +169,7 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 		f.refused(denial)
 		return approval.DecisionDeny, denial.Reason != approval.ReasonApprovalCancelled
 	}
-	f.close(history.Done, approval.Result{})
+	f.close(history.Done, approval.Result{}) // nothing of it is ours to run
 	// What ends or is narrow is ours to keep: the caller would remember its
 	// program for good.
 	if f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow() {
@@ -181,6 +181,9 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 // analyze makes the plan of a request. A text that the runner cannot run from
 // its plan is one that needs its shell, and so a person's yes.
 func analyze(m *Machine, req *approval.Request) approval.Plan {
+	if req.Tool != nil {
+		return analyzeTool(m, req)
+	}
 	plan := m.Analyzer.Analyze(req)
 	if plan.Shell != "" && plan.Root != nil && !runner.Able(&plan) {
 		plan.Root = nil
@@ -196,7 +199,7 @@ func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Requ
 		return approval.Judgement{}, err
 	}
 	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
-	return policy.Prepare(p, g.Home, realPath).Evaluate(f.input()), nil
+	return g.prepare(p).Evaluate(f.input()), nil
 }
 
 // Denylisted tells why the floor or the denylist forbids a request wherever it

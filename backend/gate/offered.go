@@ -9,7 +9,6 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/history"
-	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -55,7 +54,7 @@ func (g *Gate) Offered(ctx context.Context, id string) (Offered, error) {
 		}
 	}
 	own.Allowlist = slices.DeleteFunc(slices.Clone(own.Allowlist), approval.Entry.Leased)
-	f.judgement = policy.Prepare(own, g.Home, realPath).Evaluate(f.input())
+	f.judgement = g.prepare(own).Evaluate(f.input())
 	switch {
 	case f.judgement.Verdict == approval.VerdictAllow:
 		return Offered{}, errors.New("it passes already, and not only for a while")

@@ -29,6 +29,9 @@ func (f *flight) describe() {
 	f.row.Verdict, f.row.Reason, f.row.Sentence = f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence
 	f.row.Risk = f.judgement.Risk.Level
 	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
+	if f.plan.Tool != nil && !f.plan.Tool.Command {
+		f.row.Program = approval.ToolMark + display.Redact(f.plan.Tool.FullName())
+	}
 	for i, s := range f.judgement.Segments {
 		if f.row.Entry == "" {
 			f.row.Entry = s.Entry

@@ -7,7 +7,6 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/history"
-	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -50,12 +49,12 @@ func (g *Gate) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 	if err != nil {
 		return nil, err
 	}
-	rules := make([]*policy.Rules, len(sets))
+	rules := make([]*rules, len(sets))
 	own := g.Store.Current().Policy(agentID)
 	for i, set := range sets {
 		with := own
 		with.Allowlist = slices.Concat(own.Allowlist, set)
-		rules[i] = policy.Prepare(with, g.Home, realPath)
+		rules[i] = g.prepare(with)
 	}
 	results := make([]Replay, len(sets))
 	for _, p := range list {
@@ -152,7 +151,7 @@ func requestOf(row history.Row) (req approval.Request, kept bool) {
 	req = approval.Request{
 		Command: row.Argv, Cwd: row.Cwd, Who: row.Who, AgentID: row.AgentID, SessionKey: row.SessionKey, Env: map[string]string{},
 	}
-	if strings.Contains(row.Cwd, "***") {
+	if _, tool := approval.ToolPattern(row.Program); tool || strings.Contains(row.Cwd, "***") {
 		return req, false
 	}
 	for _, name := range row.EnvNames {

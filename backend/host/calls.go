@@ -26,6 +26,7 @@ type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
 // methods are what this host offers. Which credential each needs is settled
 // at the door, in package ipc.
 var methods = map[string]method{
+	"approved.run":     approvedRun,
 	"denylist":         denylist,
 	"entries.add":      entriesAdd,
 	"environment.read": environmentRead,
@@ -51,6 +52,8 @@ var methods = map[string]method{
 	"running.stop":     runningStop,
 	"status":           status,
 	"stop":             stopAll,
+	"tool.decide":      toolDecide,
+	"tools.denied":     toolsDenied,
 	"which":            which,
 	"window.open":      windowOpen,
 }

@@ -13,7 +13,11 @@ type doors struct{ *Host }
 
 // Exec judges and runs one command.
 func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
-	r := d.gate.Run(ctx, x.Request)
+	return answerOf(d.gate.Run(ctx, x.Request))
+}
+
+// answerOf tells the caller what came of its command.
+func answerOf(r approval.Result) ipc.ExecAnswer {
 	if r.Denied != nil && r.ExitCode == nil {
 		return ipc.ExecAnswer{Refused: refusal(*r.Denied)}
 	}

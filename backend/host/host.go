@@ -188,6 +188,9 @@ func (h *Host) Close() {
 	if h.pending != nil {
 		h.pending.Close()
 	}
+	if h.gate != nil {
+		h.gate.DropApproved()
+	}
 	if h.server != nil {
 		h.server.Close()
 	}

@@ -26,6 +26,10 @@ var methods = map[string]credential{
 	// What it loosens waits for a person, as an edit of the file does, which
 	// every program of the user can make.
 	"policy.propose": byToken,
+	// A request as those of kind exec and request are.
+	"tool.decide":  byToken,
+	"tools.denied": byToken,
+	"approved.run": byToken, // who has the id may run what was allowed under it
 
 	"pending.answer":   byKey,
 	"pending.hold":     byKey,

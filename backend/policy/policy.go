@@ -31,6 +31,9 @@ type Input struct {
 	Signer func(approval.File) string
 	// Packaged reports whether only a package manager changes this file.
 	Packaged func(approval.File) bool
+	// Tool is what package toolpolicy found of a tool that takes a command; nil
+	// for a command alone.
+	Tool *approval.Judgement
 	// Paid are the ids of entries of which this request has already used up
 	// one use: it may be their last.
 	Paid []string
@@ -59,6 +62,12 @@ func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Findi
 	if refused := r.refuse(in, j.Security); refused.Reason != approval.ReasonNone {
 		j.Verdict, j.Finding = approval.VerdictDeny, refused
 		return j, nil
+	}
+	if in.Tool != nil {
+		j.Ask = approval.StricterAsk(j.Ask, in.Tool.Ask)
+		if in.Tool.Verdict != approval.VerdictAllow {
+			take(&j, in.Tool.Verdict, in.Tool.Finding)
+		}
 	}
 	if outer := in.Plan.Outer; outer != nil {
 		if rule := r.denies(&approval.Segment{Argv: in.Plan.Argv, Program: outer}); rule != nil {

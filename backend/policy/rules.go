@@ -87,9 +87,14 @@ func NeverSafe(name string) bool { return neverSafe[name] }
 func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 	r := &Rules{policy: p, literal: map[string][]*rule{}, safeBins: map[string]bool{}, trusted: map[string]bool{"/bin": true, "/usr/bin": true}}
 	for _, e := range p.Allowlist {
-		r.add(e, home, real)
+		if _, tool := approval.ToolPattern(e.Pattern); !tool { // those are for package toolpolicy
+			r.add(e, home, real)
+		}
 	}
 	for _, d := range p.Denylist {
+		if _, tool := approval.ToolPattern(d.Pattern); tool {
+			continue
+		}
 		r.deny(d, d.Pattern, home)
 		followed := followFolder(d.Pattern, home, real)
 		if followed != d.Pattern {

@@ -11,28 +11,33 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/link"
 )
 
 type runCommand struct {
-	Cwd     string        `help:"Working directory (default: this one)." placeholder:"DIR"`
-	Agent   string        `help:"Agent id." default:"main" placeholder:"ID"`
-	Session string        `help:"Session key." placeholder:"KEY"`
-	Env     []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
-	Timeout time.Duration `help:"End the command after this time." placeholder:"D"`
-	Screen  bool          `name:"needs-screen-recording" help:"Refuse it where commands may not record the screen."`
-	Wait    time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
+	Cwd      string        `help:"Working directory (default: this one)." placeholder:"DIR"`
+	Agent    string        `help:"Agent id." default:"main" placeholder:"ID"`
+	Session  string        `help:"Session key." placeholder:"KEY"`
+	Env      []string      `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
+	Timeout  time.Duration `help:"End the command after this time." placeholder:"D"`
+	Screen   bool          `name:"needs-screen-recording" help:"Refuse it where commands may not record the screen."`
+	Approved string        `help:"Run what was allowed under this id, once. Hooks of agents write it." placeholder:"ID"`
+	Wait     time.Duration `help:"How long a question may wait for its answer." default:"10m" placeholder:"D"`
 
 	Gateway   string        `help:"Run it through this gateway, on the host that is configured there (default: $$COUNTERSIGN_GATEWAY; without one: here)." env:"COUNTERSIGN_GATEWAY" placeholder:"URL"`
 	Plaintext bool          `help:"Let the token of the gateway travel to another machine over ws://, for everybody on the way to read."`
 	Host      approval.Host `help:"Host to run it on: sandbox, gateway or node. Needs --gateway." placeholder:"HOST"`
 	Node      string        `help:"Node to run it on. Needs --gateway." placeholder:"NAME"`
 
-	Command []string `arg:"" passthrough:"partial" help:"The command and its words."`
+	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command and its words."`
 }
 
 func (c *runCommand) Run(p *program) error {
+	if c.Approved != "" {
+		return c.runApproved(p)
+	}
 	req, err := c.request()
 	if err != nil {
 		return exit{exitUsage, err.Error()}
@@ -70,6 +75,33 @@ func (c *runCommand) Run(p *program) error {
 		return exit{exitNoHost, fmt.Sprintf("the host was lost while it worked on this: %v", err)}
 	}
 	return p.passOn(answer)
+}
+
+// runApproved runs what a hook was told is allowed. Everything else about it is
+// known to the host.
+func (c *runCommand) runApproved(p *program) error {
+	if len(c.Command) > 0 {
+		return exit{exitUsage, "--approved runs what was allowed: put no command behind it"}
+	}
+	client, doc, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	key, err := p.readingKey(doc)
+	if err != nil {
+		return err
+	}
+	var ran host.Ran
+	switch err := client.Call(p.ctx, key, "approved.run", map[string]string{"id": c.Approved}, &ran); {
+	case errors.Is(err, context.Canceled):
+		return exit{130, "stopped"}
+	case err != nil:
+		return plain(err)
+	case ran.Refused != nil:
+		return exit{exitDenied, ran.Refused.Message}
+	}
+	return p.passOn(ipc.ExecAnswer{ExitCode: ran.ExitCode, TimedOut: ran.TimedOut, Success: ran.Success, Stdout: ran.Stdout, Stderr: ran.Stderr, Error: ran.Error})
 }
 
 // through runs the command through a gateway.

@@ -1,0 +1,113 @@
+package gate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+const (
+	// approvedLife is how long what was allowed may wait to be run.
+	approvedLife = 2 * time.Minute
+	// maxApproved bounds how many wait.
+	maxApproved = 500
+)
+
+// approved holds what was allowed and is to be run under an id, once: an agent
+// that lets its hook rewrite what it runs is given that id.
+type approved struct {
+	mu   sync.Mutex
+	list map[string]*ticket
+}
+
+type ticket struct {
+	flight *flight
+	bound  bound
+	timer  *time.Timer
+}
+
+// hold keeps a request that was let through, and returns the id to run it by.
+func (f *flight) hold() (id string, d *approval.Denial) {
+	var secret [16]byte
+	rand.Read(secret[:])
+	id = strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
+	a := &f.approved
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.list) >= maxApproved {
+		return "", deny(approval.ReasonRateLimited, "too much that was allowed waits to be run")
+	}
+	if a.list == nil {
+		a.list = map[string]*ticket{}
+	}
+	t := &ticket{flight: f, bound: bound{f.plan, f.judgement, f.contents()}}
+	t.timer = time.AfterFunc(approvedLife, func() {
+		if f.approved.take(id) == t {
+			f.refused(deny(approval.ReasonApprovalCancelled, "it was allowed, and the agent did not run it"))
+		}
+	})
+	a.list[id] = t
+	return id, nil
+}
+
+// take returns what waits under an id, and nil where nothing does. It is had
+// once.
+func (a *approved) take(id string) *ticket {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.list[id]
+	delete(a.list, id)
+	return t
+}
+
+// RunApproved runs what was allowed under this id, once. What it would run is
+// looked at and judged again. When ctx is cancelled the caller has gone and the
+// command ends.
+func (g *Gate) RunApproved(ctx context.Context, id string) approval.Result {
+	t := g.approved.take(id)
+	if t == nil {
+		return approval.Result{Denied: deny(approval.ReasonReplay, "nothing waits to be run under this id: it was run, or waited too long")}
+	}
+	t.timer.Stop()
+	f := t.flight
+	defer g.pause.started(f)
+	if d := f.again(ctx, t.bound); d != nil {
+		return f.refused(d)
+	}
+	return f.run(ctx)
+}
+
+// again judges what was allowed a while ago as things are now.
+func (f *flight) again(ctx context.Context, shown bound) *approval.Denial {
+	if f.stopped() {
+		return stopDenial()
+	}
+	if _, d := f.unpaused(ctx); d != nil {
+		return d
+	}
+	f.judge(false)
+	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
+		return d
+	}
+	if f.byPerson && !shown.held.sameAs(f.contents()) {
+		return deny(approval.ReasonDrifted, "what its files hold changed since it was allowed: ask again")
+	}
+	return f.grants()
+}
+
+// DropApproved ends what waits to be run, when the host closes.
+func (g *Gate) DropApproved() {
+	g.approved.mu.Lock()
+	list := g.approved.list
+	g.approved.list = nil
+	g.approved.mu.Unlock()
+	for _, t := range list {
+		t.timer.Stop()
+		t.flight.refused(deny(approval.ReasonApprovalCancelled, "the host is closing"))
+	}
+}

@@ -1,0 +1,44 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/toolpolicy"
+)
+
+// rules are those of one agent, for commands and for tools.
+type rules struct {
+	*policy.Rules
+	tools *toolpolicy.Rules
+}
+
+func (g *Gate) prepare(p approval.Policy) *rules {
+	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home)}
+}
+
+// Evaluate judges a request: a command, a tool call, or a tool call that is a
+// command, for which both must agree.
+func (r *rules) Evaluate(in policy.Input) approval.Judgement {
+	t := in.Plan.Tool
+	if t == nil || in.Plan.Invalid != "" {
+		return r.Rules.Evaluate(in)
+	}
+	found := r.tools.Evaluate(toolpolicy.Input{
+		Tool: t, Args: toolpolicy.ArgsOf(t), Cwd: in.Plan.Cwd.Path, SessionKey: in.SessionKey, Now: in.Now, Paid: in.Paid,
+	})
+	if !t.Command {
+		return r.Rules.Tool(in, found)
+	}
+	in.Tool = &found
+	j := r.Rules.Evaluate(in)
+	if t.DefaultToNo {
+		j.Risk.Level = approval.HigherRisk(j.Risk.Level, approval.RiskHigh)
+	}
+	if t.NoAlways {
+		j.Writes, j.Offers = nil, nil
+		j.Choices = slices.DeleteFunc(j.Choices, func(d approval.Decision) bool { return d == approval.AllowAlways })
+	}
+	return j
+}

@@ -1,0 +1,170 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/toolpolicy"
+)
+
+// Evaluate says whether a tool call may be made, asking a person if that is due.
+// It makes no call: that is for the caller, but for a command that is ours to
+// run, of which the outcome names the id for RunApproved. Its error says that
+// nothing was judged.
+func (g *Gate) Evaluate(ctx context.Context, call approval.ToolCall, peer approval.Peer) (approval.Outcome, error) {
+	req := requestFor(call, peer)
+	if call.JudgeOnly {
+		return g.judgeOnly(ctx, req)
+	}
+	f, denial := g.begin(ctx, req)
+	defer g.pause.started(f)
+	if denial == nil {
+		denial = f.decide(ctx)
+	}
+	if denial != nil {
+		f.refused(denial)
+		return f.outcome(denial), nil
+	}
+	if f.req.Who == approval.Ours {
+		o := f.outcome(nil)
+		o.Approved, denial = f.hold()
+		if denial != nil {
+			f.refused(denial)
+			return f.outcome(denial), nil
+		}
+		return o, nil
+	}
+	f.usedByTool()
+	f.close(history.Done, approval.Result{})
+	return f.outcome(nil), nil
+}
+
+// requestFor is the request that a tool call is. Only a command can be ours to
+// run.
+func requestFor(call approval.ToolCall, peer approval.Peer) approval.Request {
+	req := approval.Request{
+		Tool: &call, Who: approval.Theirs, Cwd: call.Cwd, Env: call.Env, AgentID: call.AgentID, SessionKey: call.SessionKey, Peer: peer,
+	}
+	if call.Deadline > 0 {
+		req.Deadline = time.UnixMilli(call.Deadline)
+	}
+	if text, ok := toolpolicy.Command(&call); ok {
+		req.Text = text
+		if call.Who == approval.Ours {
+			req.Who, req.Text, req.Command = approval.Ours, "", []string{"bash", "-c", text}
+		}
+	}
+	return req
+}
+
+// judgeOnly judges a call and asks nobody. Only a denial is the end of it, and
+// recorded.
+func (g *Gate) judgeOnly(ctx context.Context, req approval.Request) (approval.Outcome, error) {
+	m, err := g.Machine(ctx)
+	if err != nil {
+		return approval.Outcome{}, err
+	}
+	req.AgentID = store.AgentID(req.AgentID)
+	f := &flight{Gate: g, req: req, machine: m}
+	if f.judge(false); f.judgement.Verdict != approval.VerdictDeny {
+		return f.outcome(nil), nil
+	}
+	f, denial := g.begin(ctx, req)
+	defer g.pause.started(f)
+	if denial == nil {
+		denial = f.denied()
+	}
+	f.refused(denial)
+	return f.outcome(denial), nil
+}
+
+// outcome tells the caller what became of its call.
+func (f *flight) outcome(d *approval.Denial) approval.Outcome {
+	o := approval.Outcome{Verdict: approval.VerdictAllow, Receipt: approval.Receipt{RunID: f.req.ID, Verdict: approval.VerdictAllow, By: display.Line(f.answer.By)}}
+	for _, s := range f.judgement.Segments {
+		if s.Entry != "" && o.Receipt.Rule == "" {
+			o.Receipt.Rule = s.Entry
+		}
+	}
+	if d != nil {
+		o.Verdict, o.Receipt.Verdict = approval.VerdictDeny, approval.VerdictDeny
+		o.Receipt = receipt(o.Receipt, *d)
+		return o
+	}
+	o.Always = f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow()
+	if f.req.Tool.JudgeOnly {
+		o.Verdict, o.Receipt.Verdict = f.judgement.Verdict, f.judgement.Verdict
+		o.Receipt.Reason, o.Receipt.Sentence = f.judgement.Reason, display.Line(f.judgement.Sentence)
+	}
+	return o
+}
+
+// receipt adds to a receipt what a denial says.
+func receipt(r approval.Receipt, d approval.Denial) approval.Receipt {
+	r.Reason, r.Sentence, r.Segment = d.Reason, display.Line(d.Sentence), shorten(display.Line(d.Segment))
+	r.Note, r.AskAgain, r.Message = display.Line(d.Note), approval.CanAskAgain(d.Reason), Message(d)
+	return r
+}
+
+// DeniesTool reports whether an agent may not call a tool, whatever it tells it.
+func (g *Gate) DeniesTool(agentID, server, tool string) bool {
+	rules, _ := g.rulesFor(store.AgentID(agentID))
+	return rules.Shut() || rules.tools.Denies(server, tool)
+}
+
+// usedByTool notes which entry let a call of a tool pass.
+func (f *flight) usedByTool() {
+	if f.plan.Tool.Command {
+		f.used()
+		return
+	}
+	for _, s := range f.judgement.Segments {
+		if s.EntryID != "" && s.Verdict == approval.VerdictAllow {
+			f.Store.Used(f.req.AgentID, s.EntryID, display.Redact(f.plan.Text), "")
+		}
+	}
+}
+
+// analyzeTool makes the plan of a tool call.
+func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
+	tool, err := toolpolicy.Look(req.Tool, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Protected: m.Analyzer.Protected})
+	if err != nil {
+		return approval.Plan{Text: display.Line(req.Tool.Tool), Invalid: err.Error(), Tool: &tool}
+	}
+	if tool.Command {
+		text := *req
+		text.Tool = nil
+		plan := analyze(m, &text)
+		plan.Tool = &tool
+		return plan
+	}
+	plan := approval.Plan{Text: toolpolicy.Text(&tool), Tool: &tool}
+	if why := command.Names(req.AgentID, req.SessionKey); why != "" {
+		plan.Invalid = why
+	}
+	plan.Segments = []approval.Segment{{Argv: []string{tool.FullName(), string(tool.Args)}, End: len(plan.Text)}}
+	if req.Cwd != "" {
+		if plan.Cwd, err = m.Analyzer.World.Look(req.Cwd); err != nil {
+			plan.Findings = []approval.Finding{{Reason: approval.ReasonCwdUnavailable, Sentence: "there is no folder " + display.Line(req.Cwd)}}
+		}
+	}
+	return plan
+}
+
+// sameTool reports whether two looks at a call found the same call, and the same
+// files behind it.
+func sameTool(a, b *approval.Tool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	same := func(x, y approval.ToolFile) bool {
+		return x.Arg == y.Arg && x.Real == y.Real && x.Inside == y.Inside && x.Protected == y.Protected
+	}
+	return a.Digest == b.Digest && slices.EqualFunc(a.Files, b.Files, same)
+}

@@ -1,0 +1,350 @@
+//go:build linux || darwin
+
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// project makes a folder for a session below the bench's home.
+func (b *bench) project() string {
+	b.t.Helper()
+	at := b.path("work/app")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	return at
+}
+
+// call is a tool call of an agent that works in the project.
+func (b *bench) call(tool string, args ...string) approval.ToolCall {
+	object := map[string]string{}
+	for i := 0; i < len(args); i += 2 {
+		object[args[i]] = args[i+1]
+	}
+	text, _ := json.Marshal(object)
+	return approval.ToolCall{
+		Tool: tool, Args: text, Cwd: b.project(), AgentID: "main", SessionKey: "s1", Source: "go", Deadline: time.Now().Add(time.Minute).UnixMilli(),
+	}
+}
+
+// said writes an outcome in a word or two.
+func said(o approval.Outcome) string {
+	if o.Verdict == approval.VerdictDeny {
+		return "deny " + string(o.Receipt.Reason)
+	}
+	return string(o.Verdict)
+}
+
+func (b *bench) evaluate(call approval.ToolCall) string {
+	b.t.Helper()
+	o, err := b.Evaluate(context.Background(), call, approval.Peer{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if o.Verdict != o.Receipt.Verdict || o.Verdict == approval.VerdictDeny && o.Receipt.Message == "" {
+		b.t.Errorf("the receipt does not fit: %+v", o)
+	}
+	return said(o)
+}
+
+func (b *bench) row(id string) history.Row {
+	b.t.Helper()
+	rows, err := b.history.List(context.Background(), history.Query{ID: id, Limit: 1})
+	if err != nil || len(rows) != 1 {
+		b.t.Fatalf("row %s: %v %v", id, rows, err)
+	}
+	return rows[0]
+}
+
+// TestTools: a tool call goes the same way as a command.
+func TestTools(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "/usr/bin/git", Args: []string{"status"}}, approval.Entry{Pattern: approval.ToolMark + "github/list_*"})
+	b.person(no, nil)
+	server := func(tool string) approval.ToolCall {
+		c := b.call(tool)
+		c.Server = "github"
+		return c
+	}
+	for _, c := range []struct {
+		call  approval.ToolCall
+		want  string
+		asked int32
+	}{
+		{b.call("file_read", "path", "x"), "allow", 0},
+		{b.call("file_write", "path", "x"), "deny user-denied", 1},
+		{b.call("file_read", "path", "/etc/shadow"), "deny protected-state", 0},
+		{b.call("file_read", "path", b.path("state/operator.key")), "deny protected-state", 0},
+		{server("list_issues"), "allow", 0},
+		{server("delete_repo"), "deny user-denied", 1},
+		{b.call("bash", "command", "git status"), "allow", 0},
+		{b.call("bash", "command", "git status && rm -rf x"), "deny user-denied", 1},
+		{b.call("bash", "command", "rm -rf /"), "deny floor", 0},
+		{b.call("bash", "Command", "git status"), "deny invalid", 0},
+		{b.call("read"), "deny invalid", 0},
+	} {
+		before := b.asked.Load()
+		if got := b.evaluate(c.call); got != c.want || b.asked.Load()-before != c.asked {
+			t.Errorf("%s %s: %s, asked %d times; want %s", c.call.Tool, c.call.Args, got, b.asked.Load()-before, c.want)
+		}
+	}
+}
+
+// TestToolRecord: every verdict is recorded, without secrets, and no row of a
+// tool is taken for a command later.
+func TestToolRecord(t *testing.T) {
+	b := newBench(t)
+	b.person(once, nil)
+	c := b.call("create_issue", "title", "t", "token", "ghp_0123456789abcdefghijABCDEFGHIJ012345")
+	c.Server = "github"
+	o, err := b.Evaluate(context.Background(), c, approval.Peer{PID: 7})
+	if err != nil || said(o) != "allow" {
+		t.Fatalf("%s %v", said(o), err)
+	}
+	row := b.row(o.Receipt.RunID)
+	if row.Program != "tool:github/create_issue" || row.State != history.Done || row.Who != approval.Theirs || row.Decision != approval.AllowOnce || row.PeerPID != 7 {
+		t.Errorf("row %+v", row)
+	}
+	if text, _ := json.Marshal(row); strings.Contains(string(text), "ghp_") {
+		t.Errorf("a secret was recorded: %s", text)
+	}
+	if _, err := b.Offered(context.Background(), row.ID); err == nil {
+		t.Error("a tool call is offered as a command")
+	}
+}
+
+// TestJudgeOnly asks nobody and records only denials.
+func TestJudgeOnly(t *testing.T) {
+	b := newBench(t)
+	b.person(once, nil)
+	for _, c := range []struct {
+		call approval.ToolCall
+		want string
+	}{
+		{b.call("file_read", "path", "x"), "allow"}, {b.call("file_write", "path", "x"), "ask"},
+		{b.call("bash", "command", "no-such-program-here"), "ask"}, {b.call("file_read", "path", "/etc/shadow"), "deny protected-state"},
+	} {
+		c.call.JudgeOnly = true
+		if got := b.evaluate(c.call); got != c.want {
+			t.Errorf("%s: %s, want %s", c.call.Args, got, c.want)
+		}
+	}
+	rows, err := b.history.List(context.Background(), history.Query{Limit: 10})
+	if err != nil || len(rows) != 1 || b.asked.Load() != 0 {
+		t.Errorf("%d rows, %d questions, %v", len(rows), b.asked.Load(), err)
+	}
+}
+
+// TestNobodyForTools: askFallback holds for tools as for commands.
+func TestNobodyForTools(t *testing.T) {
+	for fallback, want := range map[approval.Security]string{"deny": "deny ask-fallback", "allowlist": "deny ask-fallback", "full": "allow"} {
+		b := newBench(t)
+		b.canAsk.Store(false)
+		b.edit(func(d *store.Document) error { d.Defaults.AskFallback = fallback; return nil })
+		if got := b.evaluate(b.call("file_write", "path", "x")); got != want {
+			t.Errorf("askFallback %s: %s", fallback, got)
+		}
+		if got := b.evaluate(b.call("file_write", "path", ".git/hooks/x")); got != "deny ask-fallback" {
+			t.Errorf("askFallback %s of protected state: %s", fallback, got)
+		}
+	}
+}
+
+// TestSessions compares with what is sound by session.json: a yes for once
+// counts once, one for always as long as its session, and neither in another
+// session, nor against a denial.
+func TestSessions(t *testing.T) {
+	b := newBench(t)
+	answers := []approval.Answer{once, no, no}
+	b.personWho(func(approval.Prompt) approval.Answer {
+		a := answers[0]
+		if len(answers) > 1 {
+			answers = answers[1:]
+		}
+		return a
+	})
+	write := b.call("file_write", "path", "x")
+	for i, want := range []string{"allow", "deny user-denied", "deny user-denied"} {
+		if got := b.evaluate(write); got != want || b.asked.Load() != int32(i+1) {
+			t.Errorf("evaluation %d: %s, asked %d times", i, got, b.asked.Load())
+		}
+	}
+	b = newBench(t)
+	b.person(approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: approval.Choice{Width: approval.WidthExact, Keep: approval.KeepSession}}, nil)
+	other := b.call("file_write", "path", "x")
+	other.SessionKey = "s2"
+	asked := func(name string, call approval.ToolCall, want string, times int32) {
+		t.Helper()
+		before := b.asked.Load()
+		if got := b.evaluate(call); got != want || b.asked.Load()-before != times {
+			t.Errorf("%s: %s, asked %d times", name, got, b.asked.Load()-before)
+		}
+	}
+	asked("always", b.call("file_write", "path", "x", "content", "1"), "allow", 1)
+	asked("again", b.call("file_write", "path", "x", "content", "2"), "allow", 0)
+	asked("other file", b.call("file_write", "path", "y"), "allow", 1)
+	asked("other session", other, "allow", 1)
+	b.edit(func(d *store.Document) error { d.Agent("main").Ask = approval.AskAlways; return nil })
+	b.canAsk.Store(false)
+	asked("ask always after that", b.call("file_write", "path", "x"), "deny ask-fallback", 0)
+	b.edit(func(d *store.Document) error {
+		d.Agent("main").Ask, d.Agent("main").Security = approval.AskOnMiss, approval.SecurityDeny
+		return nil
+	})
+	asked("security deny after that", b.call("file_write", "path", "x"), "deny security=deny", 0)
+}
+
+// TestAlwaysForShells: nothing is remembered for an interpreter, and each
+// segment counts (session.json).
+func TestAlwaysForShells(t *testing.T) {
+	b := newBench(t)
+	var choices []approval.Decision
+	b.personWho(func(p approval.Prompt) approval.Answer { choices = p.Judgement.Choices; return once })
+	if got := b.evaluate(b.call("bash", "command", `bash -c "ls" && rm x`)); got != "allow" {
+		t.Error(got)
+	}
+	for _, e := range b.store.Current().Policy("main").Allowlist {
+		if strings.Contains(e.Pattern, "bash") {
+			t.Errorf("remembered %+v", e)
+		}
+	}
+	for _, c := range choices {
+		if c == approval.AllowAlways {
+			t.Error("always is offered for a shell")
+		}
+	}
+}
+
+// TestToolsMerge: identical asks of two sub-agents are one question.
+func TestToolsMerge(t *testing.T) {
+	b := newBench(t)
+	results := make(chan string, 2)
+	for range 2 {
+		go func() { results <- b.evaluate(b.call("file_write", "path", "x")) }()
+	}
+	var list []approval.Prompt
+	for cursor := uint64(0); len(list) != 1 || list[0].Count != 2; {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		cursor, list = b.pending.Watch(ctx, cursor)
+		if cancel(); ctx.Err() == context.DeadlineExceeded {
+			t.Fatal("they did not become one question")
+		}
+	}
+	b.person(once, nil)
+	for range 2 {
+		if got := <-results; got != "allow" {
+			t.Error(got)
+		}
+	}
+	if b.asked.Load() != 1 {
+		t.Errorf("asked %d times", b.asked.Load())
+	}
+}
+
+// TestRunApproved: what was allowed to be run by us runs once, as it was judged.
+func TestRunApproved(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran $1")
+	b.person(once, nil)
+	ours := func() approval.Outcome {
+		c := b.call("bash", "command", "tool 'a b'")
+		c.Who = approval.Ours
+		o, err := b.Evaluate(context.Background(), c, approval.Peer{})
+		if err != nil || said(o) != "allow" || o.Approved == "" {
+			t.Fatalf("%+v %v", o, err)
+		}
+		return o
+	}
+	o := ours()
+	if got := outcome(b.RunApproved(context.Background(), o.Approved)); got != `code 0 "ran a b\n"` {
+		t.Error(got)
+	}
+	if row := b.row(o.Receipt.RunID); row.State != history.Done || row.ExitCode == nil {
+		t.Errorf("row %+v", row)
+	}
+	if got := outcome(b.RunApproved(context.Background(), o.Approved)); got != "denied replay" {
+		t.Errorf("a second time: %s", got)
+	}
+	for name, c := range map[string]struct {
+		between func()
+		want    string
+	}{
+		"changed": {func() { b.script("tool", "echo other") }, "denied drifted"},
+		"stopped": {func() { b.Stop("panel") }, "denied user-denied"},
+		"denied": {func() {
+			b.edit(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "tool"}); return nil })
+		}, "denied denylisted"},
+		"no folder": {func() { os.RemoveAll(b.project()); os.WriteFile(b.path("work/app"), nil, 0o600) }, "denied cwd-unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := ours()
+			c.between()
+			if got := outcome(b.RunApproved(context.Background(), o.Approved)); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			os.Remove(b.path("work/app"))
+			b.edit(func(d *store.Document) error { d.Undeny("", approval.DenyRule{Pattern: "tool"}); return nil })
+		})
+	}
+	o = ours()
+	b.DropApproved()
+	if row := b.row(o.Receipt.RunID); row.State != history.Denied {
+		t.Errorf("after the host closed: %+v", row)
+	}
+}
+
+// TestMatrix compares with what is sound by policy-matrix.json, through the tool
+// that takes a command.
+func TestMatrix(t *testing.T) {
+	text, err := os.ReadFile("testdata/policy-matrix.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var matrix struct {
+		Cases []struct {
+			Security, AskFallback approval.Security
+			Ask                   approval.Ask
+			Kind, Command, Sound  string
+		}
+	}
+	if err := json.Unmarshal(text, &matrix); err != nil {
+		t.Fatal(err)
+	}
+	if len(matrix.Cases) != 135 {
+		t.Fatalf("%d cases", len(matrix.Cases))
+	}
+	b := newBench(t, approval.Entry{Pattern: "/usr/bin/git", Args: []string{"status"}})
+	// What the vectors call safe is echo, and what they deny is mkfs. nmap is a
+	// program that nobody allowed; echo $(id) runs one that nobody allowed, and
+	// we read it, while those who wrote the vectors could not.
+	b.script("mkfs", "true")
+	b.script("nmap", "true")
+	b.edit(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "mkfs"}); return nil })
+	words := map[string]string{"allow": "allow", "ask": "prompt"}
+	for _, c := range matrix.Cases {
+		b.edit(func(d *store.Document) error {
+			d.Defaults.Security, d.Defaults.Ask, d.Defaults.AskFallback = c.Security, c.Ask, c.AskFallback
+			return nil
+		})
+		call := b.call("bash_execute", "command", c.Command)
+		call.JudgeOnly = true
+		got := b.evaluate(call)
+		if strings.HasPrefix(got, "deny") {
+			got = "deny"
+		} else {
+			got = words[got]
+		}
+		if got != c.Sound {
+			t.Errorf("%s %s/%s/%s %q: %s, and %s is sound", c.Kind, c.Security, c.Ask, c.AskFallback, c.Command, got, c.Sound)
+		}
+	}
+}
