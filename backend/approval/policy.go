@@ -25,8 +25,11 @@ type Policy struct {
 	Skills          []Skill                   `json:"skills,omitempty"`
 	// Tools are the layers of what holds for tool calls, and Charters the names
 	// of those that hold for the agent.
-	Tools    []ToolLayer `json:"tools,omitempty"`
-	Charters []string    `json:"charters,omitempty"`
+	Tools    []ToolLayer  `json:"tools,omitempty"`
+	Charters []CharterRef `json:"charters,omitempty"`
+	// Confirm are commands that are asked about each time, whatever lets them
+	// pass.
+	Confirm []DenyRule `json:"confirm,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
 }
@@ -103,6 +106,13 @@ type SafeBinProfile struct {
 	AllowedValueFlags   []string `json:"allowedValueFlags,omitempty"`
 	AllowedBooleanFlags []string `json:"allowedBooleanFlags,omitempty"`
 	DeniedFlags         []string `json:"deniedFlags,omitempty"`
+}
+
+// CharterRef names a charter that holds for an agent, in the version that a
+// person accepted, by the SHA-256 of its files.
+type CharterRef struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
 }
 
 // Skill is a program of a skill that a person accepted once.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -69,6 +70,8 @@ type Config struct {
 	NewID func() string
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Charters are those that the policy names.
+	Charters config.Charters
 	// Screen tells whether commands may record the screen; nil where nobody can.
 	Screen func() bool
 }
@@ -108,7 +111,7 @@ func (g *Gate) rulesFor(agentID string) (*rules, uint64) {
 	g.mu.Lock()
 	have, ok := g.rules[agentID]
 	g.mu.Unlock()
-	if ok && have.generation == now.Generation {
+	if ok && have.generation == now.Generation && (have.rules.charters == "" || have.rules.charters == g.Charters.Stamp()) {
 		return have.rules, now.Generation
 	}
 	rules := g.prepare(now.Policy(agentID))

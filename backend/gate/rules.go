@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -12,10 +13,30 @@ import (
 type rules struct {
 	*policy.Rules
 	tools *toolpolicy.Rules
+	// charters is the stamp of those that the rules come from, "" for none.
+	charters string
 }
 
+// prepare reads the patterns of a policy with its charters. One that cannot be
+// read, or is not the one that was accepted, breaks it: it may have forbidden
+// anything.
 func (g *Gate) prepare(p approval.Policy) *rules {
-	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home)}
+	stamp := ""
+	if len(p.Charters) > 0 {
+		stamp = g.Charters.Stamp() // before they are read
+	}
+	for _, ref := range p.Charters {
+		charter, sum, err := g.Charters.Read(ref.Name)
+		if err == nil && sum != ref.SHA256 {
+			err = fmt.Errorf("the charter %s is not the one that was accepted: look at it, then run `countersign charters accept %s`", ref.Name, ref.Name)
+		}
+		if err != nil {
+			p.Broken = err.Error()
+			break
+		}
+		p = charter.On(p, ref.Name)
+	}
+	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp}
 }
 
 // Evaluate judges a request: a command, a tool call, or a tool call that is a

@@ -5,6 +5,8 @@ package gate_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -347,4 +349,81 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%s %s/%s/%s %q: %s, and %s is sound", c.Kind, c.Security, c.Ask, c.AskFallback, c.Command, got, c.Sound)
 		}
 	}
+}
+
+// charter writes a charter for the agent, and accepts what it permits if that is
+// wanted.
+func (b *bench) charter(text string, accepted bool) {
+	b.t.Helper()
+	b.Charters.Dir = b.path("state/charters")
+	if err := errors.Join(os.MkdirAll(b.Charters.Dir, 0o700), os.WriteFile(b.Charters.Dir+"/careful.json5", []byte(text), 0o600)); err != nil {
+		b.t.Fatal(err)
+	}
+	charter, sum, err := b.Charters.Read("careful")
+	if accepted && err != nil {
+		b.t.Fatal(err)
+	}
+	b.edit(func(d *store.Document) error {
+		d.Extra = store.Extra{"charters": json.RawMessage(`{"main": [{"name": "careful", "sha256": "` + fmt.Sprintf("%064s", sum) + `"}]}`)}
+		if accepted {
+			for _, e := range charter.Permits("careful") {
+				d.Add("main", e)
+			}
+		}
+		return nil
+	})
+}
+
+// TestCharters compares with what is sound by charter.json. What a charter
+// permits counts only once a person accepted it; what it forbids always counts.
+func TestCharters(t *testing.T) {
+	git := approval.Entry{Pattern: "/usr/bin/git"}
+	for _, c := range []struct {
+		name, charter string
+		accepted      bool
+		call          []string
+		edit          func(*store.Document)
+		want          string
+	}{
+		{"confirmed tool", `{requireConfirmation: ["bash_execute"]}`, true, []string{"bash_execute", "command", "git status"}, nil, "ask"},
+		{"confirmed command", `{requireConfirmation: ["git push"]}`, true, []string{"bash", "command", "git -C . push origin"}, nil, "ask"},
+		{"other command", `{requireConfirmation: ["git push"]}`, true, []string{"bash", "command", "git status"}, nil, "allow"},
+		{"rejected", `{alwaysReject: ["git push --force"]}`, false, []string{"bash", "command", "git push --force"}, nil, "deny denylisted"},
+		{"rejected by meaning", `{alwaysReject: ["git push --force"]}`, false, []string{"bash", "command", "cd . && git push origin main -f"}, nil, "deny denylisted"},
+		{"rejected, other words", `{alwaysReject: ["git push --force"]}`, true, []string{"bash", "command", "git log --grep='push --force'"}, nil, "allow"},
+		{"rejected tool", `{alwaysReject: ["file_write"]}`, false, []string{"file_write", "path", "x"}, nil, "deny denylisted"},
+		{"approved, and security deny", `{autoApprove: ["bash_execute"]}`, true, []string{"bash", "command", "rm -rf /"}, func(d *store.Document) { d.Agent("main").Security = "deny" }, "deny security=deny"},
+		{"approved tool is not its command", `{autoApprove: ["bash_execute"]}`, true, []string{"bash", "command", "nmap x"}, nil, "ask"},
+		{"approved tool", `{autoApprove: ["file_write"]}`, true, []string{"file_write", "path", "x"}, nil, "allow"},
+		{"approved, but nobody accepted it", `{autoApprove: ["file_write"]}`, false, []string{"file_write", "path", "x"}, nil, "ask"},
+		{"approved command", `{autoApprove: ["hello you"]}`, true, []string{"bash", "command", "hello you"}, nil, "allow"},
+		{"broken", `{autoApprove: [""]}`, false, []string{"file_read", "path", "x"}, nil, "deny policy-broken"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, git)
+			b.script("hello", "true")
+			b.script("nmap", "true")
+			b.charter(c.charter, c.accepted)
+			if c.edit != nil {
+				b.edit(func(d *store.Document) error { c.edit(d); return nil })
+			}
+			call := b.call(c.call[0], c.call[1:]...)
+			call.JudgeOnly = true
+			if got := b.evaluate(call); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+	b := newBench(t)
+	b.script("hello", "echo hello")
+	b.charter(`{autoApprove: ["hello"]}`, true)
+	for range 2 {
+		b.want([]string{"hello"}, `code 0 "hello\n"`)
+	}
+	if err := os.WriteFile(b.Charters.Dir+"/careful.json5", []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.want([]string{"hello"}, "denied policy-broken") // it forbids less than what was accepted
+	os.Remove(b.Charters.Dir + "/careful.json5")
+	b.want([]string{"hello"}, "denied policy-broken")
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -175,7 +176,7 @@ func (h *Host) open() (err error) {
 	h.pending = pending.New()
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
-		Hashes: &command.Hashes{}, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
+		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &command.Hashes{}, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
 		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen,
 	})
 	return nil

@@ -123,6 +123,9 @@ func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.j
 // Grants is which build of the app macOS gave which permission.
 func (s State) Grants() string { return filepath.Join(s.Dir, "grants.json") }
 
+// Charters is the folder of the charters.
+func (s State) Charters() string { return filepath.Join(s.Dir, "charters") }
+
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 

@@ -142,7 +142,7 @@ func (r *Rules) Denylisted(in Input) approval.Finding {
 			return rule.finding()
 		}
 	}
-	if len(r.denied) == 0 {
+	if len(r.denied.list) == 0 {
 		return approval.Finding{}
 	}
 	for _, f := range r.hidden(in) {
@@ -189,7 +189,7 @@ func (r *Rules) hidden(in Input) []approval.Finding {
 	if tooComplex := tooComplex(in.Plan); tooComplex.Reason != approval.ReasonNone {
 		return []approval.Finding{tooComplex}
 	}
-	if len(r.denied) == 0 {
+	if len(r.denied.list) == 0 {
 		return nil
 	}
 	for _, f := range in.Plan.Findings {
@@ -200,7 +200,7 @@ func (r *Rules) hidden(in Input) []approval.Finding {
 	}
 	for i := range in.Plan.Segments {
 		s := &in.Plan.Segments[i]
-		if len(s.Open) > 0 && r.deniesWords {
+		if len(s.Open) > 0 && r.denied.words {
 			return []approval.Finding{say(approval.ReasonRuntimeValue, "what it tells "+s.Argv[0]+" is known only when it runs, and the denylist names words")}
 		}
 		starts := s.Kind == approval.KindWrapper || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer

@@ -18,12 +18,17 @@ type Rules struct {
 	patterns ruleSet
 	bare     ruleSet
 	any      []*rule // entries for every program
-	denied   []denyRule
-	denials  *glob.Index // of denied
-	// deniesWords tells that a deny rule names arguments.
-	deniesWords bool
-	safeBins    map[string]bool
-	trusted     map[string]bool
+	denied   denyRules
+	confirm  denyRules // what a person is asked about each time
+	safeBins map[string]bool
+	trusted  map[string]bool
+}
+
+// denyRules are deny rules with an index of their patterns.
+type denyRules struct {
+	list  []denyRule
+	index *glob.Index
+	words bool // one of them names arguments
 }
 
 // rule is an entry with its patterns read.
@@ -91,29 +96,10 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 			r.add(e, home, real)
 		}
 	}
-	for _, d := range p.Denylist {
-		if _, tool := approval.ToolPattern(d.Pattern); tool {
-			continue
-		}
-		r.deny(d, d.Pattern, home)
-		followed := followFolder(d.Pattern, home, real)
-		if followed != d.Pattern {
-			r.deny(d, followed, home)
-		}
-		// Nor is the program to run that a link leads to, as awk to mawk. One of
-		// another name does other things under its own: reboot is systemctl.
-		to := real(followed)
-		if to != "" && to != followed && strings.Contains(path.Base(to), path.Base(followed)) && !strings.ContainsAny(to, `*?\`) {
-			r.deny(d, to, home)
-		}
-	}
 	r.patterns.prepare()
 	r.bare.prepare()
-	denied := make([]glob.Pattern, len(r.denied))
-	for i, d := range r.denied {
-		denied[i] = d.pattern
-	}
-	r.denials = glob.NewIndex(denied)
+	r.denied = r.prepareDenied(p.Denylist, home, real)
+	r.confirm = r.prepareDenied(p.Confirm, home, real)
 	for _, name := range p.SafeBins {
 		r.safeBins[name] = !neverSafe[name]
 	}
@@ -123,14 +109,41 @@ func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
 	return r
 }
 
-func (r *Rules) deny(d approval.DenyRule, text, home string) {
-	pattern, err := glob.Parse(text, home)
-	if err != nil {
-		r.policy.Broken = "deny rule " + d.Pattern + ": " + err.Error()
-		return
+// prepareDenied reads the patterns of deny rules. One that cannot be read breaks
+// the policy.
+func (r *Rules) prepareDenied(rules []approval.DenyRule, home string, real func(string) string) denyRules {
+	var set denyRules
+	add := func(d approval.DenyRule, text string) {
+		pattern, err := glob.Parse(text, home)
+		if err != nil {
+			r.policy.Broken = "deny rule " + d.Pattern + ": " + err.Error()
+			return
+		}
+		set.list = append(set.list, denyRule{d, pattern})
+		set.words = set.words || len(d.Args) > 0
 	}
-	r.denied = append(r.denied, denyRule{d, pattern})
-	r.deniesWords = r.deniesWords || len(d.Args) > 0
+	for _, d := range rules {
+		if _, tool := approval.ToolPattern(d.Pattern); tool { // for package toolpolicy
+			continue
+		}
+		add(d, d.Pattern)
+		followed := followFolder(d.Pattern, home, real)
+		if followed != d.Pattern {
+			add(d, followed)
+		}
+		// Nor is the program to run that a link leads to, as awk to mawk. One of
+		// another name does other things under its own: reboot is systemctl.
+		to := real(followed)
+		if to != "" && to != followed && strings.Contains(path.Base(to), path.Base(followed)) && !strings.ContainsAny(to, `*?\`) {
+			add(d, to)
+		}
+	}
+	patterns := make([]glob.Pattern, len(set.list))
+	for i, d := range set.list {
+		patterns[i] = d.pattern
+	}
+	set.index = glob.NewIndex(patterns)
+	return set
 }
 
 func (r *Rules) add(e approval.Entry, home string, real func(string) string) {

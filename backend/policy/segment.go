@@ -17,6 +17,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if rule := r.denies(s); rule != nil {
 		return verdict(approval.VerdictDeny, rule.finding(), rule.Pattern)
 	}
+	if rule := r.confirm.meets(s); rule != nil {
+		return verdict(approval.VerdictAsk, rule.confirms(), "")
+	}
 	if s.Named {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "only named")
 	}
@@ -100,7 +103,13 @@ func kindFinding(s *approval.Segment) approval.Finding {
 // denies returns the deny rule that a segment meets: by the word, the link or
 // the real file, of the program itself or of a script's interpreter, in any
 // case.
-func (r *Rules) denies(s *approval.Segment) *denyRule {
+func (r *Rules) denies(s *approval.Segment) *denyRule { return r.denied.meets(s) }
+
+// meets returns the rule of a list that a segment meets, nil for none.
+func (r *denyRules) meets(s *approval.Segment) *denyRule {
+	if len(r.list) == 0 {
+		return nil
+	}
 	if len(s.Argv) == 0 {
 		return nil
 	}
@@ -110,9 +119,9 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		names = append(slices.Clone(names), s.Open[0].Maybe...)
 	}
 	named := func(name string) {
-		r.denials.MatchFold(name, at.add)
-		r.denials.MatchFold("/bin/"+name, at.add)
-		r.denials.MatchFold("/usr/bin/"+name, at.add)
+		r.index.MatchFold(name, at.add)
+		r.index.MatchFold("/bin/"+name, at.add)
+		r.index.MatchFold("/usr/bin/"+name, at.add)
 	}
 	if s.Program == nil {
 		for _, name := range names {
@@ -125,13 +134,13 @@ func (r *Rules) denies(s *approval.Segment) *denyRule {
 		}
 		for _, path := range []string{res.Path, res.Link, res.File.Path} {
 			if path != "" {
-				r.denials.MatchFold(path, at.add)
+				r.index.MatchFold(path, at.add)
 			}
 		}
 	}
 	for _, i := range at.sorted() {
-		d := &r.denied[i]
-		if leading(d.Args, s.Argv[1:]) && (s.Program != nil || slices.ContainsFunc(names, d.meansName)) {
+		d := &r.list[i]
+		if d.meansWords(s.Argv[1:]) && (s.Program != nil || slices.ContainsFunc(names, d.meansName)) {
 			return d
 		}
 	}
@@ -147,25 +156,17 @@ func (d *denyRule) meansName(name string) bool {
 	return d.pattern.MatchFold("/bin/"+name) || d.pattern.MatchFold("/usr/bin/"+name)
 }
 
+// confirms is the reason to ask about what is asked about each time.
+func (d *denyRule) confirms() approval.Finding {
+	return say(approval.ReasonAskAlways, strings.Join(append([]string{d.Pattern}, d.Args...), " ")+" is asked about each time: "+d.Reason)
+}
+
 func (d *denyRule) finding() approval.Finding {
 	why := "the denylist names " + d.Pattern
 	if d.Reason != "" {
 		why += ": " + d.Reason
 	}
 	return say(approval.ReasonDenylisted, why)
-}
-
-// leading reports whether args begins with want; "*" stands for any one.
-func leading(want, args []string) bool {
-	if len(want) > len(args) {
-		return false
-	}
-	for i, w := range want {
-		if w != "*" && w != args[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // safeBin reports whether the segment is a filter that can only read its

@@ -230,7 +230,7 @@ func TestIDsStay(t *testing.T) {
 }
 
 func TestUnknownKeysStay(t *testing.T) {
-	text := `{"version": 1, "top": {"z": [1, 1.50, null]}, "tools": {"deny": ["bash"]}, "charters": {"*": ["careful"]},
+	text := `{"version": 1, "top": {"z": [1, 1.50, null]}, "tools": {"deny": ["bash"]}, "charters": {"*": [{"name": "careful", "sha256": "` + strings.Repeat("0", 64) + `"}]},
 		"socket": {"path": "/s", "token": "t", "inSocket": true},
 		"defaults": {"inDefaults": 1e3},
 		"agents": {"*": {"mcpTools": [{"server": "s"}], "allowlist": [{"id": "i", "pattern": "/x", "inEntry": {"a": "<&>"}}]}}}`
@@ -263,7 +263,10 @@ func TestUnknownKeysStay(t *testing.T) {
   },
   "charters": {
     "*": [
-      "careful"
+      {
+        "name": "careful",
+        "sha256": "` + strings.Repeat("0", 64) + `"
+      }
     ]
   },
   "defaults": {

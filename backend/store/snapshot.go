@@ -90,7 +90,7 @@ func (v *view) policy(agentID string) approval.Policy {
 }
 
 func (v *view) knows(agentID string) bool {
-	return v.accepted.Agents[agentID] != nil || v.waiting != nil && v.waiting.Agents[agentID] != nil
+	return v.accepted.names(agentID) || v.waiting != nil && v.waiting.names(agentID)
 }
 
 func (v *view) resolve(agentID string) approval.Policy {

@@ -47,6 +47,20 @@ func toolsOf(extra Extra, home string) (t toolSettings, err error) {
 	return t, err
 }
 
+// names reports whether the document says something about an agent.
+func (d *Document) names(agentID string) bool {
+	if d.Agents[agentID] != nil {
+		return true
+	}
+	if len(d.Extra) == 0 {
+		return false
+	}
+	tools, _ := toolsOf(d.Extra, "") // they were read when the file was
+	charters, _ := chartersOf(d.Extra)
+	_, ofTools := tools.Agents[agentID]
+	return ofTools || charters[agentID] != nil
+}
+
 // layers returns those that hold for an agent, the widest first.
 func (t toolSettings) layers(agentID string) []approval.ToolLayer {
 	list := []approval.ToolLayer{t.ToolLayer}
@@ -128,9 +142,8 @@ func mixed(e approval.Entry) string {
 	return ""
 }
 
-// chartersOf reads "charters": for each agent the names of those that hold for
-// it. Those of "*" hold for all.
-func chartersOf(extra Extra) (byAgent map[string][]string, err error) {
+// chartersOf reads "charters": for each agent those that hold for it. Those of "*" hold for all.
+func chartersOf(extra Extra) (byAgent map[string][]approval.CharterRef, err error) {
 	text, ok := extra["charters"]
 	if !ok {
 		return nil, nil
@@ -142,9 +155,12 @@ func chartersOf(extra Extra) (byAgent map[string][]string, err error) {
 		if len(names) > maxCharters {
 			return nil, fmt.Errorf("%s has more than %d charters", plain(id), maxCharters)
 		}
-		for _, name := range names {
-			if !CharterName(name) {
-				return nil, fmt.Errorf("%q is no name of a charter: use letters, digits, - and _", name)
+		for _, ref := range names {
+			if !CharterName(ref.Name) {
+				return nil, fmt.Errorf("%q is no name of a charter: use letters, digits, - and _", ref.Name)
+			}
+			if len(ref.SHA256) != 64 {
+				return nil, fmt.Errorf("the charter %s has no sha256 of the version that was accepted", ref.Name)
 			}
 		}
 	}

@@ -1,0 +1,4 @@
+package hook
+
+// TODO: to be written by its owner today.
+func vscode() Agent { return Agent{Name: "vscode"} }

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Charter says what the agents may do that it holds for (tools-gate.md): a file
+// charters/NAME.json5. Its patterns name a tool ("file_write", "github/*",
+// "group:fs") or the first words of a command ("git push --force").
+type Charter struct {
+	// AutoApprove lets pass, RequireConfirmation asks each time, AlwaysReject
+	// denies, Escalate asks the next approver.
+	AutoApprove         []string `json:"autoApprove"`
+	RequireConfirmation []string `json:"requireConfirmation"`
+	AlwaysReject        []string `json:"alwaysReject"`
+	Escalate            []string `json:"escalate"`
+	// Entries are allowed in every session that it holds for.
+	Entries []approval.Entry `json:"entries"`
+	// Parent is the name of a charter that holds as well.
+	Parent string `json:"parent"`
+}
+
+// Bounds of charters.
+const (
+	maxCharter      = 1 << 20 // bytes
+	maxCharterDepth = 8
+	maxPatterns     = 1000 // of one list
+)
+
+// Charters reads the charters of a state folder.
+type Charters struct{ Dir string }
+
+// Read reads a charter with its parents, and names all that it read by one
+// SHA-256: what a person accepts.
+func (c Charters) Read(name string) (merged Charter, sum string, err error) {
+	all := sha256.New()
+	for depth := 0; name != ""; depth++ {
+		if depth == maxCharterDepth {
+			return Charter{}, "", fmt.Errorf("the charter %s has more than %d parents, or is one of its own", name, maxCharterDepth)
+		}
+		text, err := readCharter(filepath.Join(c.Dir, name+".json5"))
+		if err != nil {
+			return Charter{}, "", fmt.Errorf("cannot read the charter %s: %w", name, err)
+		}
+		one, err := ParseCharter(name+".json5", text)
+		if err != nil {
+			return Charter{}, "", err
+		}
+		fmt.Fprintf(all, "%d\n%s", len(text), text)
+		if depth == 0 {
+			merged = one
+		} else {
+			merged = merged.Under(one)
+		}
+		name = one.Parent
+	}
+	return merged, hex.EncodeToString(all.Sum(nil)), nil
+}
+
+// Stamp is another one when a file of the folder is another one, or was written
+// to. It does not say what is in them.
+func (c Charters) Stamp() string {
+	list, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, file := range list {
+		if info, err := file.Info(); err == nil {
+			fmt.Fprintln(&b, file.Name(), info.Size(), info.ModTime().UnixNano(), info.Mode())
+		}
+	}
+	return b.String()
+}
+
+func readCharter(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCharter+1))
+	if err == nil && len(text) > maxCharter {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return text, err
+}
+
+// ParseCharter reads the text of a charter. A key that nobody knows, and an
+// empty pattern, are errors: they may have been meant to forbid something.
+func ParseCharter(name string, text []byte) (c Charter, err error) {
+	bad := func(format string, args ...any) (Charter, error) {
+		return Charter{}, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
+	}
+	if !utf8.Valid(text) {
+		return bad("is not UTF-8")
+	}
+	if text, err = toJSON(text); err != nil {
+		return bad("is not JSON5: %v", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		line := 1 + bytes.Count(text[:min(d.InputOffset(), int64(len(text)))], []byte("\n"))
+		return bad("line %d: %v", line, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return bad("something follows the charter")
+	}
+	for key, list := range map[string][]string{"autoApprove": c.AutoApprove, "requireConfirmation": c.RequireConfirmation, "alwaysReject": c.AlwaysReject, "escalate": c.Escalate} {
+		if len(list) > maxPatterns {
+			return bad("%s has more than %d patterns", key, maxPatterns)
+		}
+		if slices.ContainsFunc(list, func(p string) bool { return strings.TrimSpace(p) == "" }) {
+			return bad("%s holds an empty pattern", key)
+		}
+	}
+	return c, checkCharterEntries(name, c)
+}
+
+func checkCharterEntries(name string, c Charter) error {
+	for _, e := range c.Entries {
+		if e.Pattern == "" {
+			return fmt.Errorf("%s: an entry has no pattern", name)
+		}
+	}
+	if strings.ContainsAny(c.Parent, `/\.`) {
+		return fmt.Errorf("%s: %q is no name of a charter", name, c.Parent)
+	}
+	return nil
+}
+
+// Under returns what holds where both do: all that either forbids, and what both
+// permit. A list that one of them does not have says nothing.
+func (c Charter) Under(parent Charter) Charter {
+	c.RequireConfirmation = union(c.RequireConfirmation, parent.RequireConfirmation)
+	c.AlwaysReject = union(c.AlwaysReject, parent.AlwaysReject)
+	c.Escalate = union(c.Escalate, parent.Escalate)
+	c.AutoApprove = both(c.AutoApprove, parent.AutoApprove)
+	c.Entries = both(c.Entries, parent.Entries)
+	return c
+}
+
+func union(a, b []string) []string {
+	list := slices.Concat(a, b)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func both[T any](a, b []T) []T {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	list := []T{}
+	for _, x := range a {
+		if slices.ContainsFunc(b, func(y T) bool { return reflect.DeepEqual(x, y) }) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// On adds to a policy what the charter forbids. What it permits are entries, which
+// a person accepts as others, see Permits. name is for people.
+func (c Charter) On(p approval.Policy, name string) approval.Policy {
+	layer := approval.ToolLayer{Origin: "charter " + name, Rules: map[string]approval.ToolRule{}}
+	p.Denylist, p.Confirm = slices.Clone(p.Denylist), slices.Clone(p.Confirm)
+	for _, pattern := range c.AlwaysReject {
+		tool, command := charterPattern(pattern)
+		if tool != "" {
+			layer.Deny = append(layer.Deny, tool)
+		}
+		if command != nil {
+			p.Denylist = append(p.Denylist, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Reason: layer.Origin})
+		}
+	}
+	for _, pattern := range c.RequireConfirmation {
+		tool, command := charterPattern(pattern)
+		if tool != "" {
+			layer.Rules[tool] = approval.ToolRule{Ask: approval.AskAlways}
+		}
+		if command != nil {
+			p.Confirm = append(p.Confirm, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Reason: layer.Origin})
+		}
+	}
+	p.Tools = append(slices.Clone(p.Tools), layer)
+	return p
+}
+
+// Permits are the entries that the charter asks for.
+func (c Charter) Permits(name string) []approval.Entry {
+	list := slices.Clone(c.Entries)
+	for _, pattern := range c.AutoApprove {
+		tool, command := charterPattern(pattern)
+		switch {
+		case tool != "" && (command == nil || known(tool)):
+			list = append(list, approval.Entry{Pattern: approval.ToolMark + tool})
+		case command != nil:
+			list = append(list, approval.Entry{Pattern: command[0], Args: command[1:]})
+		}
+	}
+	for i := range list {
+		list[i].ID, list[i].Source = "", "charter "+name
+	}
+	return list
+}
+
+// charterPattern says what a pattern means: a tool, the first words of a
+// command, or with a single plain word either.
+func charterPattern(pattern string) (tool string, command []string) {
+	words := strings.Fields(pattern)
+	switch {
+	case len(words) > 1:
+		return "", words
+	case strings.ContainsAny(words[0], "/:"):
+		return words[0], nil
+	}
+	return words[0], words
+}
+
+// known reports whether a word names a tool that every agent has, and no program
+// that could be meant.
+func known(word string) bool {
+	return strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
+}

@@ -1,0 +1,104 @@
+package policy
+
+import "strings"
+
+// meansWords reports whether the words after a command are those of a rule: its
+// first ones or, where the rule says so, what they mean wherever they stand.
+func (d *denyRule) meansWords(args []string) bool {
+	if !d.Anywhere {
+		return leading(d.Args, args)
+	}
+	at := 0
+	for _, want := range d.Args {
+		if strings.HasPrefix(want, "-") {
+			if !allOptions(want, args) {
+				return false
+			}
+			continue
+		}
+		for at < len(args) && want != "*" && args[at] != want {
+			at++
+		}
+		if at == len(args) {
+			return false
+		}
+		at++
+	}
+	return true
+}
+
+// leading reports whether args begins with want; "*" stands for any one.
+func leading(want, args []string) bool {
+	if len(want) > len(args) {
+		return false
+	}
+	for i, w := range want {
+		if w != "*" && w != args[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// allOptions reports whether an option is among the words or, of a bundle of
+// letters, each of them.
+func allOptions(want string, args []string) bool {
+	if strings.HasPrefix(want, "--") || len(want) == 2 {
+		return anyOption(want, args)
+	}
+	for _, letter := range want[1:] {
+		if !anyOption("-"+string(letter), args) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyOption reports whether an option is among the words, in any spelling that
+// programs read as it. It errs on the strict side: a word that could be the value
+// of another option counts.
+func anyOption(want string, args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		for _, spelled := range spellings(want) {
+			if isOption(spelled, arg) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spellings are an option and what commonly means the same. A + before what is
+// pushed is git's other word for force.
+func spellings(option string) []string {
+	for _, same := range [][]string{
+		{"--force", "-f", "+"}, {"--recursive", "-r", "-R"}, {"--delete", "-d", "-D"}, {"--all", "-a", "-A"},
+		{"--yes", "-y", "--assume-yes"}, {"--quiet", "-q"}, {"--global", "-g"}, {"--interactive", "-i"}, {"--privileged"},
+	} {
+		for _, s := range same {
+			if s == option {
+				return same
+			}
+		}
+	}
+	return []string{option}
+}
+
+// isOption reports whether a word is an option: as it is written, with a value,
+// as a longer one that begins so (--force-with-lease), cut short (--forc), or in
+// a bundle of letters (-uf).
+func isOption(option, arg string) bool {
+	switch {
+	case option == "+":
+		return len(arg) > 1 && arg[0] == '+'
+	case strings.HasPrefix(option, "--"):
+		name, _, _ := strings.Cut(arg, "=")
+		return strings.HasPrefix(arg, option) || len(name) > 4 && strings.HasPrefix(option, name) && strings.HasPrefix(name, "--")
+	case len(option) == 2:
+		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg[1:], option[1:])
+	}
+	return arg == option || strings.HasPrefix(arg, option+"=")
+}

@@ -1,0 +1,35 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// TestMeansWords: what a rule means counts, wherever its words stand and however
+// they are spelled.
+func TestMeansWords(t *testing.T) {
+	for _, c := range []struct {
+		rule, args string
+		want       bool
+	}{
+		{"push --force", "push --force", true}, {"push --force", "push origin main --force", true}, {"push --force", "-C x push -f", true},
+		{"push --force", "push --force-with-lease origin", true}, {"push --force", "push --forc", true}, {"push --force", "push -uf origin", true},
+		{"push --force", "push origin +main", true}, {"push --force", "push --force=x", true},
+		{"push --force", "push", false}, {"push --force", "push origin main", false}, {"push --force", "status --force", false}, {"push --force", "push -- --force", false},
+		{"push --force", "push --follow-tags", false}, {"push --force", "log --grep=--force", false},
+		{"-rf", "-r -f x", true}, {"-rf", "-fr x", true}, {"-rf", "-r x", false}, {"--recursive", "-R x", true},
+		{"-delete", ". -delete", true}, {"reset --hard", "reset --hard HEAD", true}, {"reset --hard", "reset HEAD", false},
+		{"* --force", "anything --force", true}, {"", "x", true}, {"a b", "a x b", true}, {"a b", "b a", false},
+	} {
+		d := denyRule{DenyRule: approval.DenyRule{Args: strings.Fields(c.rule), Anywhere: true}}
+		if got := d.meansWords(strings.Fields(c.args)); got != c.want {
+			t.Errorf("%q in %q: %v", c.rule, c.args, got)
+		}
+	}
+	first := denyRule{DenyRule: approval.DenyRule{Args: []string{"push", "--force"}}}
+	if first.meansWords([]string{"push", "origin", "--force"}) {
+		t.Error("a rule for first words holds anywhere")
+	}
+}
