@@ -115,6 +115,9 @@ type CharterRef struct {
 	SHA256 string `json:"sha256"`
 }
 
+// CharterSource marks the rules and entries that come of a charter.
+func CharterSource(name string) string { return "charter " + name }
+
 // Skill is a program of a skill that a person accepted once.
 type Skill struct {
 	Name   string `json:"name"`

@@ -180,7 +180,7 @@ func both[T any](a, b []T) []T {
 // On adds to a policy what the charter forbids. What it permits are entries, which
 // a person accepts as others, see Permits. name is for people.
 func (c Charter) On(p approval.Policy, name string) approval.Policy {
-	layer := approval.ToolLayer{Origin: "charter " + name, Rules: map[string]approval.ToolRule{}}
+	layer := approval.ToolLayer{Origin: approval.CharterSource(name), Rules: map[string]approval.ToolRule{}}
 	p.Denylist, p.Confirm = slices.Clone(p.Denylist), slices.Clone(p.Confirm)
 	for _, pattern := range c.AlwaysReject {
 		tool, command := charterPattern(pattern)
@@ -217,7 +217,7 @@ func (c Charter) Permits(name string) []approval.Entry {
 		}
 	}
 	for i := range list {
-		list[i].ID, list[i].Source = "", "charter "+name
+		list[i].ID, list[i].Source = "", approval.CharterSource(name)
 	}
 	return list
 }

@@ -27,6 +27,7 @@ type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
 // at the door, in package ipc.
 var methods = map[string]method{
 	"approved.run":     approvedRun,
+	"charters.use":     chartersUse,
 	"denylist":         denylist,
 	"entries.add":      entriesAdd,
 	"environment.read": environmentRead,

@@ -34,6 +34,7 @@ var methods = map[string]credential{
 	"pending.answer":   byKey,
 	"pending.hold":     byKey,
 	"policy.set":       byKey,
+	"charters.use":     byKey,
 	"policy.accept":    byKey,
 	"policy.reject":    byKey,
 	"entries.add":      byKey,

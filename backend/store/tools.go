@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -178,4 +179,73 @@ func strictly(text json.RawMessage, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(to)
+}
+
+// UseCharter has a charter hold for an agent, in this version, and gives the
+// agent the entries that it permits in the place of those that it permitted
+// before.
+func (d *Document) UseCharter(agentID string, ref approval.CharterRef, permits []approval.Entry) error {
+	if err := d.setCharter(agentID, ref.Name, &ref); err != nil {
+		return err
+	}
+	for _, e := range permits {
+		d.Add(agentID, e)
+	}
+	return nil
+}
+
+// DropCharter has a charter hold no more for an agent, and takes back what it
+// permitted.
+func (d *Document) DropCharter(agentID, name string) error { return d.setCharter(agentID, name, nil) }
+
+func (d *Document) setCharter(agentID, name string, to *approval.CharterRef) error {
+	byAgent, err := chartersOf(d.Extra)
+	if err != nil {
+		return err
+	}
+	if byAgent == nil {
+		byAgent = map[string][]approval.CharterRef{}
+	}
+	was := len(byAgent[agentID])
+	byAgent[agentID] = slices.DeleteFunc(byAgent[agentID], func(r approval.CharterRef) bool { return r.Name == name })
+	if to == nil && len(byAgent[agentID]) == was {
+		return fmt.Errorf("the charter %s does not hold for agent %s", plain(name), plain(agentID))
+	}
+	if to != nil {
+		byAgent[agentID] = append(byAgent[agentID], *to)
+	}
+	if len(byAgent[agentID]) == 0 {
+		delete(byAgent, agentID)
+	}
+	d.Agent(agentID).take(func(e Entry) bool { return e.Source == approval.CharterSource(name) })
+	text, err := json.Marshal(byAgent)
+	if err != nil {
+		return err
+	}
+	d.Extra = maps.Clone(d.Extra)
+	if d.Extra == nil {
+		d.Extra = Extra{}
+	}
+	d.Extra["charters"] = text
+	if len(byAgent) == 0 {
+		delete(d.Extra, "charters")
+	}
+	return nil
+}
+
+// Charters returns those that hold, by agent.
+func (d *Document) Charters() map[string][]approval.CharterRef {
+	byAgent, _ := chartersOf(d.Extra) // it was read when the file was
+	return byAgent
+}
+
+// CharterIs fails where a charter that holds for an agent is another version
+// than the one that a person looked at.
+func (d *Document) CharterIs(agentID, name, sha256 string) error {
+	for _, ref := range d.Charters()[agentID] {
+		if ref.Name == name && ref.SHA256 == sha256 {
+			return nil
+		}
+	}
+	return fmt.Errorf("the charter %s was changed meanwhile: look at it again", plain(name))
 }

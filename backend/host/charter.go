@@ -1,0 +1,54 @@
+package host
+
+import (
+	"context"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+// UseCharter is the edit that has a charter hold for an agent, as its file is
+// now.
+func UseCharter(files config.Charters, home, agentID, name string) (func(*store.Document) error, error) {
+	charter, sum, err := files.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	permits := charter.Permits(name)
+	for i := range permits {
+		if _, tool := approval.ToolPattern(permits[i].Pattern); !tool {
+			RecordIdentity(&permits[i], home)
+		}
+	}
+	return func(d *store.Document) error {
+		return d.UseCharter(agentID, approval.CharterRef{Name: name, SHA256: sum}, permits)
+	}, nil
+}
+
+// chartersUse has a charter hold for an agent, or with drop no more.
+func chartersUse(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		AgentID string `json:"agentId"`
+		Name    string `json:"name"`
+		SHA256  string `json:"sha256"` // of the version that the person looked at
+		Drop    bool   `json:"drop"`
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if params.Drop {
+		return h.update("", func(d *store.Document) error { return d.DropCharter(params.AgentID, params.Name) })
+	}
+	use, err := UseCharter(config.Charters{Dir: h.opt.State.Charters()}, h.opt.Home, params.AgentID, params.Name)
+	if err != nil {
+		return nil, err
+	}
+	return h.update("", func(d *store.Document) error {
+		if err := use(d); err != nil {
+			return err
+		}
+		return d.CharterIs(params.AgentID, params.Name, params.SHA256)
+	})
+}
