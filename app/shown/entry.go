@@ -14,7 +14,11 @@ type Entry struct {
 	ArgsExact  bool     `json:"argsExact"`
 	ArgPattern string   `json:"argPattern,omitempty"`
 	Cwd        string   `json:"cwd,omitempty"`
-	Session    string   `json:"session,omitempty"`
+	// Tool tells that the pattern is of a tool's name, and When what its arguments
+	// must be.
+	Tool    bool        `json:"tool,omitempty"`
+	When    []Condition `json:"when,omitempty"`
+	Session string      `json:"session,omitempty"`
 	// Ends is unix milliseconds, 0 for never; UsesLeft is -1 for any number.
 	Ends     int64 `json:"ends,omitempty"`
 	UsesLeft int   `json:"usesLeft"`
@@ -28,6 +32,9 @@ func newEntry(e approval.Entry, in Person) Entry {
 		Pattern: in.short(e.Pattern), Args: escaped(e.Args), ArgsExact: e.ArgsExact,
 		ArgPattern: display.Escape(e.ArgPattern), Cwd: in.short(e.Cwd),
 		Session: display.Escape(e.SessionKey), Ends: e.ExpiresAt, UsesLeft: -1,
+	}
+	if name, ok := approval.ToolPattern(e.Pattern); ok {
+		shown.Tool, shown.Pattern, shown.When = true, display.Escape(name), conditions(e.When)
 	}
 	if e.UsesLeft != nil {
 		shown.UsesLeft = *e.UsesLeft

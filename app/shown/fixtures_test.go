@@ -21,6 +21,7 @@ import (
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/store"
+	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
 
 var update = flag.Bool("update", false, "write the fixtures of the page anew")
@@ -121,6 +122,17 @@ func TestFixtures(t *testing.T) {
 		Claim: approval.Claim{Security: approval.SecurityFull, ResolvedPath: "/usr/bin/git"},
 	})
 	panel("panel-theirs", theirs)
+	panel("panel-tool", w.tool(approval.ToolCall{
+		Tool: "file_write", AgentID: "claude-code", SessionKey: "atlas", Cwd: home + "/Projects/atlas",
+		Args: json.RawMessage(`{"path": "src/limits.go", "content": "package atlas\n\n// MaxRows bounds one page.\nconst MaxRows = 500\n"}`),
+	}))
+	panel("panel-tool-server", w.tool(approval.ToolCall{
+		Tool: "create_issue", Server: "github", AgentID: "cursor", SessionKey: "triage", Cwd: home + "/Projects/atlas",
+		Args: json.RawMessage(`{"owner": "northern-lights", "repo": "atlas", "title": "Rows are cut at 500", "labels": ["bug"]}`),
+	}))
+	panel("panel-tool-fetch", w.tool(approval.ToolCall{
+		Tool: "web_fetch", AgentID: "gemini", Cwd: home + "/Projects/atlas", Args: json.RawMessage(`{"url": "http://192.168.1.20:8080/admin"}`),
+	}))
 	over := rebase
 	over.CallerGone, over.GoneBecause, over.GoneAt = true, approval.ReasonApprovalCancelled, clock.Add(34*time.Second).UnixMilli()
 	panel("panel-ended", over)
@@ -351,6 +363,25 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/node", Signer: "HX7739G8FX/node"}, Plan: plan, Judgement: j,
 		Env: w.env.Diff(r.Env), Asked: clock.Add(-16 * time.Second).UnixMilli(),
 		Expires: clock.Add(time.Duration(48+54*(w.n%3)) * time.Second).UnixMilli(), Count: 1,
+	}
+}
+
+// tool asks about a call of a tool that nothing allows yet.
+func (w *world) tool(call approval.ToolCall) approval.Prompt {
+	tool, err := toolpolicy.Look(&call, toolpolicy.Machine{Home: home, Look: w.analyzer.World.Look, Protected: w.analyzer.Protected})
+	if err != nil {
+		panic(err)
+	}
+	p := approval.Policy{AgentID: call.AgentID, Security: approval.SecurityList, Ask: approval.AskOnMiss}
+	plan := toolpolicy.Plan(&tool)
+	plan.Cwd.Path = call.Cwd
+	found := toolpolicy.Prepare(p, home).Evaluate(toolpolicy.Input{Tool: &tool, Args: toolpolicy.ArgsOf(&tool), Cwd: call.Cwd, SessionKey: call.SessionKey, Now: clock})
+	j := policy.Prepare(p, home, func(s string) string { return s }).Tool(policy.Input{Plan: &plan, Who: approval.Theirs, SessionKey: call.SessionKey}, found)
+	w.n++
+	return approval.Prompt{
+		ID: fmt.Sprintf("5f1d-%04d", w.n), AgentID: call.AgentID, SessionKey: call.SessionKey, Who: approval.Theirs,
+		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/countersign"}, Plan: plan, Judgement: j,
+		Asked: clock.Add(-16 * time.Second).UnixMilli(), Expires: clock.Add(8 * time.Minute).UnixMilli(), Count: 1,
 	}
 }
 

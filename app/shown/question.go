@@ -49,8 +49,10 @@ type Question struct {
 	// Ended is set when nobody waits any more: an answer would run nothing.
 	Ended *Ended `json:"ended,omitempty"`
 	// Program is what the title names: the first thing that asks.
-	Program string  `json:"program"`
-	Command Command `json:"command"`
+	Program string `json:"program"`
+	// Tool is set for a call of a tool, which is no command.
+	Tool    *ToolUse `json:"tool,omitempty"`
+	Command Command  `json:"command"`
 	// Reason and Sentence say why it is asked, Passing and Asking how many of
 	// its commands pass and ask.
 	Reason   approval.Reason `json:"reason"`
@@ -219,11 +221,14 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 	if p.Plan.Outer != nil {
 		q.Shell = in.short(p.Plan.Outer.File.Path)
 	}
-	if !command.Hidden { // a text that hides something is answered for as a whole
+	if q.Tool = newTool(p.Plan.Tool, in); q.Tool == nil && !command.Hidden { // a text that hides something is answered for as a whole
 		q.Runs = runs(p, in)
 	}
 	q.count()
 	q.Program = q.program(p)
+	if q.Tool != nil {
+		q.Program = q.Tool.Name
+	}
 	q.Risky, q.Risk = p.Judgement.Risk.Level.High(), newRisk(p.Judgement.Risk)
 	return q
 }

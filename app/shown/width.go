@@ -19,6 +19,8 @@ type Width struct {
 	Folder string `json:"folder,omitempty"`
 	// Wide says what else it allows that one may not think of; "" for nothing.
 	Wide approval.Wide `json:"wide,omitempty"`
+	// Tool tells that it is about calls of a tool.
+	Tool bool `json:"tool,omitempty"`
 }
 
 func widths(j approval.Judgement, in Person) []Width {
@@ -36,6 +38,9 @@ func newWidth(o approval.Offer, in Person) Width {
 	}
 	for _, e := range o.Writes {
 		name := path.Base(e.Pattern)
+		if tool, ok := approval.ToolPattern(e.Pattern); ok {
+			name, w.Tool = tool, true
+		}
 		if !e.ArgsExact {
 			name = strings.Join(append([]string{name}, e.Args...), " ")
 		}

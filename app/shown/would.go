@@ -31,6 +31,7 @@ const fewTargets = 3
 func NewWouldDo(p approval.Prompt, v preview.Preview, in Person) WouldDo {
 	w := WouldDo{Lines: []Line{}}
 	folder := p.Plan.Cwd.Path
+	tool := newTool(p.Plan.Tool, in) != nil
 	for _, group := range grouped(v.Targets) {
 		if len(group.targets) > fewTargets {
 			w.say("%s", group.sentence())
@@ -39,6 +40,9 @@ func NewWouldDo(p approval.Prompt, v preview.Preview, in Person) WouldDo {
 		for _, t := range group.targets {
 			w.Lines = append(w.Lines, Line{Text: group.does, Path: in.from(folder, t.Path), Rest: about(t)})
 		}
+	}
+	if tool {
+		return w // of what else it does nothing is known, and nothing was looked at
 	}
 	if v.Untold {
 		w.say("%s is known only when it runs", either(len(w.Lines) > 0, "What else it changes", "What it changes"))

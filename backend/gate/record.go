@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
 
 // byFallback in Answer.By says that nobody was asked.
@@ -30,6 +31,7 @@ func (f *flight) describe() {
 	f.row.Risk = f.judgement.Risk.Level
 	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
 	if f.plan.Tool != nil && !f.plan.Tool.Command {
+		f.row.Command = display.Redact(toolpolicy.Text(f.plan.Tool))
 		f.row.Program = approval.ToolMark + display.Redact(f.plan.Tool.FullName())
 	}
 	for i, s := range f.judgement.Segments {

@@ -60,6 +60,9 @@ func (g *Gate) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 	for _, p := range list {
 		passed := p.judgement.Verdict == approval.VerdictAllow
 		for i := range results {
+			if ofTools(sets[i]) {
+				continue // what a tool was told is not kept in full
+			}
 			results[i].Looked += len(p.rows)
 			if !passed && rules[i].Evaluate(p.input()).Verdict == approval.VerdictAllow {
 				results[i].take(p)
@@ -70,6 +73,13 @@ func (g *Gate) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 		results[i].Skipped, results[i].Complete = skipped, complete
 	}
 	return results, nil
+}
+
+func ofTools(set []approval.Entry) bool {
+	return slices.ContainsFunc(set, func(e approval.Entry) bool {
+		_, tool := approval.ToolPattern(e.Pattern)
+		return tool
+	})
 }
 
 // take counts a request that would have been allowed.

@@ -126,7 +126,7 @@ func (f *flight) usedByTool() {
 	}
 	for _, s := range f.judgement.Segments {
 		if s.EntryID != "" && s.Verdict == approval.VerdictAllow {
-			f.Store.Used(f.req.AgentID, s.EntryID, display.Redact(f.plan.Text), "")
+			f.Store.Used(f.req.AgentID, s.EntryID, f.row.Command, "")
 		}
 	}
 }
@@ -144,11 +144,10 @@ func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
 		plan.Tool = &tool
 		return plan
 	}
-	plan := approval.Plan{Text: toolpolicy.Text(&tool), Tool: &tool}
+	plan := toolpolicy.Plan(&tool)
 	if why := command.Names(req.AgentID, req.SessionKey); why != "" {
 		plan.Invalid = why
 	}
-	plan.Segments = []approval.Segment{{Argv: []string{tool.FullName(), string(tool.Args)}, End: len(plan.Text)}}
 	if req.Cwd != "" {
 		if plan.Cwd, err = m.Analyzer.World.Look(req.Cwd); err != nil {
 			plan.Findings = []approval.Finding{{Reason: approval.ReasonCwdUnavailable, Sentence: "there is no folder " + display.Line(req.Cwd)}}

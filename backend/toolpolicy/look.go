@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,7 +68,42 @@ func Command(call *approval.ToolCall) (text string, ok bool) {
 	return text, ok
 }
 
-// Text is a call in one line, for people.
+// whole is a call with all its arguments, each on lines of its own, for who is
+// asked about it.
+func whole(t *approval.Tool) string {
+	var b bytes.Buffer
+	if string(t.Args) == "{}" || json.Indent(&b, t.Args, "", "  ") != nil {
+		return t.FullName()
+	}
+	return t.FullName() + "\n" + b.String()
+}
+
+// Plan is what a call of a tool would do, as who asks and records knows plans.
+func Plan(t *approval.Tool) approval.Plan {
+	return approval.Plan{
+		Text: whole(t), Tool: t, Targets: targets(t),
+		Segments: []approval.Segment{{Argv: []string{t.FullName(), string(t.Args)}, End: len(t.FullName())}},
+	}
+}
+
+// targets are the files that a call of a known tool would change, for a look at
+// what is there. Nothing is judged by them.
+func targets(t *approval.Tool) (list []approval.Target) {
+	ops := map[string]approval.TargetOp{fileWrite: approval.TargetWrites, fileEdit: approval.TargetChanges, fileDelete: approval.TargetDeletes}
+	op, ok := ops[t.Name]
+	if !ok || t.Server != "" {
+		return nil
+	}
+	for _, f := range t.Files {
+		list = append(list, approval.Target{Path: path.Clean(f.Path), Op: op})
+	}
+	return list
+}
+
+// maxText bounds what one line tells of the arguments, in bytes.
+const maxText = 2000
+
+// Text is a call in one line, for lists.
 func Text(t *approval.Tool) string {
 	text := t.FullName()
 	for _, f := range t.Files {
@@ -78,6 +114,9 @@ func Text(t *approval.Tool) string {
 	}
 	if len(t.Files)+len(t.Addresses) == 0 && string(t.Args) != "{}" {
 		text += " " + string(t.Args)
+	}
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
 	return text
 }

@@ -28,6 +28,8 @@ const views = [
   { name: 'panel-widths-always', fixture: 'panel-widths', press: ['Always allow…'] },
   { name: 'panel-widths-for', fixture: 'panel-widths', press: ['Allow for…'] },
   { name: 'panel-widths-deny', fixture: 'panel-widths', press: ['Deny for…'] },
+  { name: 'panel-tool-always', fixture: 'panel-tool', press: ['Always allow…'] },
+  { name: 'panel-tool-server-for', fixture: 'panel-tool-server', press: ['Allow for…'] },
   { name: 'panel-together-list', fixture: 'panel-together', press: [/together…/] },
   { name: 'panel-held', fixture: 'panel-widths', question: { latest: Date.parse('2026-03-21T14:12:21Z'), held: true, expires: Date.parse('2026-03-21T14:12:21Z') } },
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },

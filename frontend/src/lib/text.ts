@@ -90,6 +90,8 @@ export const panel = {
 
   // Question: the agent and the program stand between these.
   title: ['May', 'run', '?'] as const,
+  use: 'use',
+  of: 'of',
   titleNameless: 'an agent without a name',
   unnamed: 'this',
   titleHidden: 'This command hides what it says',
@@ -168,6 +170,13 @@ export const panel = {
   signedBy: 'signed by',
   process: (pid: number) => `process ${pid}`,
   runBy: 'Run by',
+  theirCall: 'The caller makes the call itself, not Countersign.',
+  files: (n: number) => (n === 1 ? 'File' : 'Files'),
+  addresses: (n: number) => (n === 1 ? 'Address' : 'Addresses'),
+  leadsTo: 'is',
+  outside: 'outside the session’s folder',
+  protects: { ours: 'belongs to Countersign', keys: 'holds secrets', 'start-up': 'read when programs start' } as Record<string, string>,
+  notPublic: (why: string) => `not surely public: ${why}`,
   theirs: 'The caller runs this itself, not Countersign.',
   claims: 'Says the caller',
 
@@ -190,6 +199,7 @@ export const panel = {
 
   // Always allow
   alwaysTitle: ['What may', 'run from now on?'] as const,
+  alwaysTool: 'use from now on?',
   widths: 'How much to allow',
   widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
   widthAny: (names: string[]) => `Any ${names.join(' and any ')}`,
@@ -199,6 +209,11 @@ export const panel = {
       ? entries === 1 ? 'Matches this one command in this folder and below.' : 'Matches these commands in this folder and below.'
       : `Matches every ${names.join(width === 'words' ? ' and every ' : ' command and every ')}${width === 'words' ? '' : ' command'}` +
         `${folder ? ` in ${folder} and below` : ' in every folder'}; what asks by itself still asks.`,
+  toolWidth: (width: string, names: string[], exact: boolean) =>
+    width === 'exact' ? (exact ? 'This exact call' : 'Any call for just this') : width === 'words' ? 'Any call for this folder or site' : `Any call of ${names.join(', ')}`,
+  toolMatches: (folder: string) =>
+    `Its other arguments do not count; protected files still ${folder ? `ask. Only while the agent works in ${folder}.` : 'ask.'}`,
+  where: 'where',
   wide: {
     project: 'It runs what the project’s files say, whatever that will be then.',
     changes: 'Wide: it also covers commands that delete work or publish it.',

@@ -13,6 +13,7 @@ export type Run = shown.Run
 export type EnvChange = shown.EnvChange
 export type WouldDo = shown.WouldDo
 export type Entry = shown.Entry
+export type ToolUse = shown.ToolUse
 export type Width = shown.Width
 export type Replayed = shown.Replayed
 export type AgentRow = shown.AgentRow
