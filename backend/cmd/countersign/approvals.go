@@ -29,6 +29,7 @@ type approvalsCommands struct {
 	Approve approvalsApprove `cmd:"" help:"Allow a waiting question."`
 	Deny    approvalsDeny    `cmd:"" help:"Deny a waiting question."`
 	Hold    approvalsHold    `cmd:"" help:"Stop the clock of a waiting question, as far as its caller waits."`
+	Serve   approvalsServe   `cmd:"" help:"Let other programs of yours answer questions, over a WebSocket on this machine."`
 }
 
 type approvalsGet struct{}
