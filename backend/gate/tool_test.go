@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -426,4 +427,36 @@ func TestCharters(t *testing.T) {
 	b.want([]string{"hello"}, "denied policy-broken") // it forbids less than what was accepted
 	os.Remove(b.Charters.Dir + "/careful.json5")
 	b.want([]string{"hello"}, "denied policy-broken")
+}
+
+type registry struct{ calls []string }
+
+func (r *registry) Call(_ context.Context, call approval.ToolCall) (json.RawMessage, error) {
+	r.calls = append(r.calls, call.Tool)
+	return json.RawMessage(`"done"`), nil
+}
+
+// TestWrap: a registry behind the gate is called for what is allowed only.
+func TestWrap(t *testing.T) {
+	b := newBench(t)
+	b.person(no, nil)
+	r := &registry{}
+	tools := b.Wrap(r)
+	if out, err := tools.Call(context.Background(), b.call("file_read", "path", "x")); err != nil || string(out) != `"done"` {
+		t.Errorf("%s %v", out, err)
+	}
+	for _, call := range []approval.ToolCall{b.call("file_write", "path", "x"), b.call("file_read", "path", "/etc/shadow")} {
+		var denied *gate.DeniedError
+		if _, err := tools.Call(context.Background(), call); !errors.As(err, &denied) || denied.Receipt.Message == "" {
+			t.Errorf("%s: %v", call.Args, err)
+		}
+	}
+	if len(r.calls) != 1 {
+		t.Errorf("called %v", r.calls)
+	}
+	sly := b.call("file_write", "path", "x")
+	sly.JudgeOnly = true
+	if _, err := tools.Call(context.Background(), sly); err == nil {
+		t.Error("what would ask was called")
+	}
 }
