@@ -32,3 +32,21 @@ type Weighed struct {
 	Level   Risk      `json:"level,omitempty"`
 	Reasons []Finding `json:"reasons,omitempty"`
 }
+
+// Bounds of a score (tools-gate.md, risk).
+const (
+	MediumFrom = 30
+	HighFrom   = 60
+	MostScore  = 100
+)
+
+// RiskOf is the word for a score.
+func RiskOf(score int) Risk {
+	switch {
+	case score >= HighFrom:
+		return RiskHigh
+	case score >= MediumFrom:
+		return RiskMedium
+	}
+	return RiskLow
+}

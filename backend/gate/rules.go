@@ -55,7 +55,7 @@ func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 	in.Tool = &found
 	j := r.Rules.Evaluate(in)
 	if t.DefaultToNo {
-		j.Risk.Level = approval.HigherRisk(j.Risk.Level, approval.RiskHigh)
+		j.Risk.Level, j.Risk.Score = approval.RiskHigh, max(j.Risk.Score, approval.HighFrom)
 	}
 	if t.NoAlways {
 		j.Writes, j.Offers = nil, nil

@@ -33,3 +33,17 @@ func TestMeansWords(t *testing.T) {
 		t.Error("a rule for first words holds anywhere")
 	}
 }
+
+// TestScore: the number of a risk lies in the band of its word.
+func TestScore(t *testing.T) {
+	for _, level := range []approval.Risk{approval.RiskLow, approval.RiskMedium, approval.RiskHigh} {
+		last := -1
+		for reasons := range 2 * maxReasons {
+			got := score(level, reasons)
+			if approval.RiskOf(got) != level || got < last || got > approval.MostScore {
+				t.Errorf("%s with %d reasons: %d", level, reasons, got)
+			}
+			last = got
+		}
+	}
+}

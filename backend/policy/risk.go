@@ -175,7 +175,21 @@ func weigh(in Input, j approval.Judgement, about []approval.Finding) approval.We
 	if network && shell {
 		w.add(approval.RiskHigh, say(approval.ReasonInlineCode, "it uses the network and runs a shell"))
 	}
-	return approval.Weighed{Level: approval.HigherRisk(w.Level, approval.RiskLow), Reasons: w.Reasons}
+	level := approval.HigherRisk(w.Level, approval.RiskLow)
+	return approval.Weighed{Score: score(level, len(w.Reasons)), Level: level, Reasons: w.Reasons}
+}
+
+// score is the number for a level: further reasons of the same level add to it,
+// as far as the level goes.
+func score(level approval.Risk, reasons int) int {
+	more := max(0, reasons-1)
+	switch {
+	case level.High():
+		return min(70+6*more, approval.MostScore)
+	case level == approval.RiskMedium:
+		return min(40+4*more, approval.HighFrom-1)
+	}
+	return min(10*reasons, approval.MediumFrom-1)
 }
 
 // weighing is what was weighed so far.

@@ -393,7 +393,7 @@ func TestRisk(t *testing.T) {
 			t.Errorf("%s %s: %d %s %v", c.call.Tool, c.call.Args, j.Risk.Score, j.Risk.Level, j.Risk.Reasons)
 		}
 	}
-	last := most
+	last := approval.MostScore
 	for _, one := range weights() {
 		if one.points > last || one.says == "" {
 			t.Errorf("%q is out of order", one.says)
@@ -401,8 +401,8 @@ func TestRisk(t *testing.T) {
 		last = one.points
 	}
 	for score, want := range map[int]approval.Risk{0: "low", 29: "low", 30: "medium", 59: "medium", 60: "high", 100: "high"} {
-		if Level(score) != want {
-			t.Errorf("%d is %s", score, Level(score))
+		if got := approval.RiskOf(score); got != want {
+			t.Errorf("%d is %s", score, got)
 		}
 	}
 }

@@ -6,13 +6,6 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// Bounds of the score (tools-gate.md, risk).
-const (
-	mediumFrom = 30
-	highFrom   = 60
-	most       = 100
-)
-
 // weights say how much each fact about a call adds to its score. They order and
 // colour questions and never allow anything.
 func weights() []weight {
@@ -54,9 +47,9 @@ func declaredPoints(r approval.ToolRisk) int {
 	case approval.ToolRiskLow:
 		return 10
 	case approval.ToolRiskMedium:
-		return mediumFrom
+		return approval.MediumFrom
 	case approval.ToolRiskHigh:
-		return highFrom
+		return approval.HighFrom
 	case approval.ToolRiskCritical:
 		return 90
 	}
@@ -90,24 +83,13 @@ func weigh(in Input, declared approval.ToolRisk, j approval.SegmentJudgement) ap
 		w.Reasons = append(w.Reasons, say(approval.ReasonNone, "a rule calls it "+string(declared)))
 	}
 	if j.Verdict == approval.VerdictDeny {
-		w.Score = max(w.Score, highFrom)
+		w.Score = max(w.Score, approval.HighFrom)
 	}
 	if in.Tool.DefaultToNo {
-		w.Score = max(w.Score, highFrom)
+		w.Score = max(w.Score, approval.HighFrom)
 		w.Reasons = append(w.Reasons, say(approval.ReasonNone, "the agent itself wants no quick yes"))
 	}
-	w.Score = min(w.Score, most)
-	w.Level = Level(w.Score)
+	w.Score = min(w.Score, approval.MostScore)
+	w.Level = approval.RiskOf(w.Score)
 	return w
-}
-
-// Level is the word for a score.
-func Level(score int) approval.Risk {
-	switch {
-	case score >= highFrom:
-		return approval.RiskHigh
-	case score >= mediumFrom:
-		return approval.RiskMedium
-	}
-	return approval.RiskLow
 }
