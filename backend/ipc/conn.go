@@ -210,6 +210,9 @@ func (c *conn) call(f frame) bool {
 			return c.refuse(f, &Error{CodeForbidden, err.Error(), approval.ReasonInvalid})
 		}
 	}
+	if asks[k.Method] && !c.remember() {
+		return false
+	}
 	k.Peer = c.peer
 	return c.begin(func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }

@@ -29,6 +29,8 @@ type task struct {
 	// Ask: send one exec frame, write a file whose name begins with "asked",
 	// and keep the connection.
 	Ask bool
+	// Method: ask by calling this instead of running a command.
+	Method string
 	// Idle: open so many connections, write a file with the name "idle" and
 	// the process id, and keep those that stay open.
 	Idle int
@@ -86,7 +88,12 @@ func (k task) do() error {
 		defer c.Close()
 		x := command("true")
 		x.Request.Claim.Gateway = "gw:1" // which is not its to say
-		if _, err := c.Exec(context.Background(), testToken, x); err != nil {
+		if k.Method != "" {
+			err = c.Call(context.Background(), []byte(testToken), k.Method, struct{}{}, nil)
+		} else {
+			_, err = c.Exec(context.Background(), testToken, x)
+		}
+		if err != nil {
 			return err
 		}
 		if k.Dir != "" {

@@ -9,6 +9,10 @@ const (
 	byKey                // the operator key
 )
 
+// asks are the methods that ask for a permission, as frames of kind exec and
+// request do: who calls them is remembered as one that asked.
+var asks = map[string]bool{"tool.decide": true, "approved.run": true}
+
 // methods are those of kind call, with the weakest credential that each
 // accepts (product.md, two credentials).
 var methods = map[string]credential{
