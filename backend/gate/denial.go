@@ -32,9 +32,19 @@ func Denied(plan approval.Plan, j approval.Judgement) *approval.Denial {
 		about = slices.IndexFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
 	}
 	if about >= 0 {
-		d.Segment = strings.Join(plan.Segments[about].Argv, " ")
+		d.Segment = written(&plan, &plan.Segments[about])
 	}
 	return d
+}
+
+// written is a segment as the agent wrote it: what its patterns stand for would
+// tell the agent the names of files.
+func written(plan *approval.Plan, s *approval.Segment) string {
+	tool := plan.Tool != nil && !plan.Tool.Command
+	if s.Start < s.End && s.End <= len(plan.Text) && !tool {
+		return plan.Text[s.Start:s.End]
+	}
+	return strings.Join(s.Argv, " ")
 }
 
 // messages are the texts that callers of the protocol know

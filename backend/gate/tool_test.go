@@ -460,3 +460,21 @@ func TestWrap(t *testing.T) {
 		t.Error("what would ask was called")
 	}
 }
+
+// TestDeniedNamesNoFiles: a denial repeats what the agent wrote, and not the files
+// that its patterns stand for.
+func TestDeniedNamesNoFiles(t *testing.T) {
+	b := newBench(t)
+	b.canAsk.Store(false)
+	if err := os.WriteFile(b.path("work-secret-name"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := b.call("bash", "command", "uname "+b.path("work-sec*"))
+	o, err := b.Evaluate(context.Background(), c, approval.Peer{})
+	if err != nil || o.Verdict != approval.VerdictDeny {
+		t.Fatalf("%+v %v", o, err)
+	}
+	if text, _ := json.Marshal(o); strings.Contains(string(text), "secret-name") || !strings.Contains(o.Receipt.Message, "work-sec*") {
+		t.Errorf("%s", text)
+	}
+}
