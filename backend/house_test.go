@@ -9,8 +9,11 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -20,7 +23,7 @@ const module = "github.com/countersign-app/countersign/backend/"
 // floors says on which floor a room is. A room imports only rooms below it;
 // rooms of one floor never import each other.
 var floors = map[string]int{
-	"approval": 0, "display": 0, "envnames": 0, "glob": 0, "oneliner": 0, "pathname": 0, "paths": 0, "proc": 0, "signature": 0, "trail": 0,
+	"approval": 0, "display": 0, "envnames": 0, "glob": 0, "metrics": 0, "oneliner": 0, "pathname": 0, "paths": 0, "proc": 0, "signature": 0, "trail": 0,
 	"command": 1, "config": 1, "corpus": 1, "environ": 1, "history": 1, "ipc": 1, "link": 1, "pending": 1, "preview": 1, "store": 1, "vault": 1,
 	"sandbox":         2,
 	"service":         2,
@@ -35,6 +38,7 @@ var floors = map[string]int{
 	"agents/mcp":      5,
 	"agents/proxy":    5,
 	"agents/remote":   5,
+	"agents/opencode": 5,
 	"toolpolicy":      2,
 	"cmd/countersign": 6,
 }
@@ -161,5 +165,40 @@ func TestPlatforms(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// atStart is how many bytes a room may take before main begins.
+const atStart = 16 << 10
+
+// TestStart has the command line tell what each room makes before main begins:
+// every hook and every command waits for that. Lists and expressions are made
+// when they are first asked, with sync.OnceValue.
+func TestStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short does not build the command line")
+	}
+	program := filepath.Join(t.TempDir(), "countersign")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/countersign").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	rooms := 0
+	for _, line := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(string(out), -1) {
+		if line[1] != "main" && !strings.HasPrefix(line[1], path.Dir(module)) {
+			continue
+		}
+		rooms++
+		if bytes, _ := strconv.Atoi(line[2]); bytes > atStart {
+			t.Errorf("%s makes %d bytes before main begins, at most %d are fine", line[1], bytes, atStart)
+		}
+	}
+	if rooms < 5 {
+		t.Fatalf("only %d rooms told what they make:\n%s", rooms, out)
 	}
 }

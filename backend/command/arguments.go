@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	if res := seg.Program; res != nil {
 		names = []string{path.Base(res.Path), path.Base(res.File.Path)}
 	}
-	if len(names) == 2 && proxies[names[1]] {
+	if len(names) == 2 && proxies()[names[1]] {
 		names = names[:1]
 	}
 	p := profiles().programs[names[0]]
@@ -36,14 +35,14 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 		a.shows(approval.EffectDeletes)
 	}
 	slices.Sort(a.effects)
-	if len(a.gone) > 0 && slices.ContainsFunc(patterns(seg), everything.MatchString) {
+	if len(a.gone) > 0 && slices.ContainsFunc(patterns(seg), everything().MatchString) {
 		a.find(approval.ReasonDeletes, "%s overwrites or deletes all that is in the folder", p.name)
 	}
 	return a
 }
 
 // everything are patterns that may stand for all that is in the folder.
-var everything = regexp.MustCompile(`^(\./+)*(\[[^]/]*\]|[*?.])*\*(\[[^]/]*\]|[*?.])*/*$`)
+var everything = expression(`^(\./+)*(\[[^]/]*\]|[*?.])*\*(\[[^]/]*\]|[*?.])*/*$`)
 
 // proxies start the tool whose name they were called by, in the version that
 // the project names.

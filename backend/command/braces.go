@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func oddBraces(word *syntax.Word) bool {
 	for _, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			loose.WriteString(escaped.ReplaceAllString(part.Value, "_"))
+			loose.WriteString(escaped().ReplaceAllString(part.Value, "_"))
 		case *syntax.BraceExp:
 			if slices.ContainsFunc(part.Elems, oddBraces) {
 				return true
@@ -58,7 +57,7 @@ func oddBraces(word *syntax.Word) bool {
 			loose.WriteByte('_')
 		}
 	}
-	return oddList.MatchString(loose.String()) || found && oddSequence.MatchString(loose.String())
+	return oddList().MatchString(loose.String()) || found && oddSequence().MatchString(loose.String())
 }
 
 // joinsName reports whether a $NAME stands where braces end or begin: bash
@@ -86,9 +85,9 @@ func joinsName(word *syntax.Word) bool {
 }
 
 // escaped are characters without a meaning of their own.
-var escaped = regexp.MustCompile(`(?s)\\.`)
+var escaped = expression(`(?s)\\.`)
 
-var oddList, oddSequence = regexp.MustCompile(`(?s)\{.*,.*\}`), regexp.MustCompile(`(?s)\{.*\.\..*\}`)
+var oddList, oddSequence = expression(`(?s)\{.*,.*\}`), expression(`(?s)\{.*\.\..*\}`)
 
 // braced counts the words that braces stand for, up to a little over the cap.
 func braced(word *syntax.Word) int {

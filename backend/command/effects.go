@@ -39,7 +39,7 @@ func (j *job) effects(seg *approval.Segment) {
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
 	}
-	if steersScreen[strings.ToLower(name)] {
+	if steersScreen()[strings.ToLower(name)] {
 		mark(approval.ReasonSteersScreen, "presses keys and buttons for the person")
 	}
 	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg, args, reader) {

@@ -79,7 +79,7 @@ func plainParameter(p *syntax.ParamExp) bool {
 // none that the shell makes up.
 func (t *textJob) mayRead(name string) bool {
 	class := envnames.Requested(name)
-	return class != envnames.Malformed && class != envnames.Asks && !envnames.Secret(name) && !ofShell[name]
+	return class != envnames.Malformed && class != envnames.Asks && !envnames.Secret(name) && !ofShell()[name]
 }
 
 // ofShell are variables that a shell makes up, each shell its own.

@@ -33,7 +33,7 @@ func (a *Analyzer) Final(plan *approval.Plan, as *approval.Segment, argv []strin
 // Find returns what a command word would start, as command -v says it: the
 // word itself for a builtin, the path of a program, or "".
 func (a *Analyzer) Find(word, dir string) string {
-	if ownBuiltins[word] || startedBuiltins[word] || otherBuiltins[word] {
+	if ownBuiltins()[word] || startedBuiltins()[word] || otherBuiltins()[word] {
 		return word
 	}
 	j := &job{Analyzer: a, effort: newEffort()}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -30,7 +29,7 @@ func (j *job) floor(name string, args []string, dir string) string {
 			return "it overwrites the device " + args[len(args)-1]
 		}
 	}
-	if devices[name] || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "mke2fs") {
+	if devices()[name] || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "mke2fs") {
 		for _, arg := range args {
 			if isDevice(dir, arg) {
 				return "it overwrites the device " + arg
@@ -58,13 +57,13 @@ func recursive(args []string) bool {
 }
 
 // homeWord is how a text names the home folder, at the beginning of a word.
-var homeWord = regexp.MustCompile(`^(~|\$HOME\b|\$\{HOME[^}]*\})`)
+var homeWord = expression(`^(~|\$HOME\b|\$\{HOME[^}]*\})`)
 
 // isRoot reports whether a target is /, home, a folder in / or the parent of
 // all homes, or everything in one of these.
 func (j *job) isRoot(target, dir string) bool {
 	target = strings.TrimSuffix(strings.NewReplacer(`"`, "", "'", "").Replace(target), "*")
-	if m := homeWord.FindString(target); m != "" {
+	if m := homeWord().FindString(target); m != "" {
 		target = j.Home + target[len(m):]
 	}
 	if dir == "" && !path.IsAbs(target) {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,22 +13,22 @@ const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+-"
 
 // cmakeType is the type that cmake may be told of a variable.
-var cmakeType = regexp.MustCompile(`:(BOOL|STRING)$`)
+var cmakeType = expression(`:(BOOL|STRING)$`)
 
 // hiddenName is a path with a name in it that begins with a dot.
-var hiddenName = regexp.MustCompile(`(^|/)\.+[^./]`)
+var hiddenName = expression(`(^|/)\.+[^./]`)
 
 // switchValue is a value that turns something on or off, counts, or names a
 // version.
-var switchValue = regexp.MustCompile(`^([0-9]+|v?[0-9]+(\.[0-9]+)+([-+][0-9A-Za-z.-]+)?|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
+var switchValue = expression(`^([0-9]+|v?[0-9]+(\.[0-9]+)+([-+][0-9A-Za-z.-]+)?|(?i:on|off|true|false|yes|no|enabled|disabled|auto|debug|release|relwithdebinfo|minsizerel|debugoptimized|production|development|test))$`)
 
 // repository is a name, or an address that git fetches from without starting
 // what the address names. The first letter is none that begins an option.
-var repository = regexp.MustCompile(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
+var repository = expression(`^([A-Za-z0-9][\w./-]*|(https?|ssh|git)://[A-Za-z0-9][\w.@:-]*(/[\w.@:/~+%-]*)?|([A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:/?[\w~][\w./~+-]*)$`)
 
 // webAddress is an address of the web, with or without its scheme. Brackets
 // before the path, of which curl makes several addresses, are those of a number.
-var webAddress = regexp.MustCompile(`(?is)^(https?://)?([^/@{}\[\]?#][^/{}\[\]?#]*@)?([^/@{}\[\]:?#\s]+|\[[0-9a-f]*:[0-9a-f:.]*\])(:[0-9]+)?([/?#].*)?$`)
+var webAddress = expression(`(?is)^(https?://)?([^/@{}\[\]?#][^/{}\[\]?#]*@)?([^/@{}\[\]:?#\s]+|\[[0-9a-f]*:[0-9a-f:.]*\])(:[0-9]+)?([/?#].*)?$`)
 
 // plainName reports whether a word is made of the letters of names and of
 // more, of which it begins with none.
@@ -50,12 +49,12 @@ func isPackage(value string) bool {
 func isGo(word string) bool { return strings.HasSuffix(word, ".go") }
 
 // quotedWord is a word of such flags that begins with a quote, as go reads it.
-var quotedWord = regexp.MustCompile(`(^|\s)'([\w./-]+=)[^'"\\]*'`)
+var quotedWord = expression(`(^|\s)'([\w./-]+=)[^'"\\]*'`)
 
 // goFlags reports whether flags for go's compiler or linker only say what the
 // result holds. The linker takes the word behind -X whatever it is.
 func goFlags(text string) bool {
-	text = quotedWord.ReplaceAllString(text, "${1}${2}x")
+	text = quotedWord().ReplaceAllString(text, "${1}${2}x")
 	if strings.ContainsAny(text, `'"\`) {
 		return false
 	}
@@ -88,7 +87,7 @@ func usual(program, file string) bool {
 
 // unclearBraces are braces of which programs make different things: with a sequence
 // in them, quoted, or among the letters of a set.
-var unclearBraces = regexp.MustCompile("[\\\\\"'`]|\\[[^]]*[{}]|{[^}]*\\.\\.")
+var unclearBraces = expression("[\\\\\"'`]|\\[[^]]*[{}]|{[^}]*\\.\\.")
 
 // maxAlternatives bounds the braces of a pattern, and what they stand for.
 const maxAlternatives = 64
@@ -100,7 +99,7 @@ func alternatives(pattern string) (list []string, ok bool) {
 	if count == 0 {
 		return nil, true
 	}
-	if count > maxAlternatives || unclearBraces.MatchString(pattern) {
+	if count > maxAlternatives || unclearBraces().MatchString(pattern) {
 		return nil, false
 	}
 	todo := []string{pattern}

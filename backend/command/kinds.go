@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -18,7 +19,7 @@ type kindList struct {
 }
 
 // kinds are the sections of kinds.txt, the strictest first.
-var kinds = readKinds(kindsText)
+var kinds = sync.OnceValue(func() []kindList { return readKinds(kindsText) })
 
 func readKinds(text string) []kindList {
 	var list []kindList
@@ -60,7 +61,7 @@ func otherNames(name string) []string {
 // name is known in any case, with a version behind it (python3.12, gcc-13).
 func kindOf(names ...string) approval.ProgramKind {
 	readers := 0
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		for _, name := range names {
 			name = strings.ToLower(name)
 			switch {

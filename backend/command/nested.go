@@ -14,7 +14,7 @@ import (
 // shells and their like count as one (judgement.md, step 4, general rule).
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
-	if outer.Program == nil && outer.Builtin == "" && startingBuiltins[first(outer.Argv)] {
+	if outer.Program == nil && outer.Builtin == "" && startingBuiltins()[first(outer.Argv)] {
 		outer.Kind = approval.KindWrapper
 	} else if outer.Program == nil {
 		return

@@ -137,7 +137,7 @@ func (a *arguments) into(u use) {
 // agents asks for a folder that is written or deleted as a whole, and in which
 // agents have the settings that they start with.
 func (a *arguments) agents(u use) {
-	if agentFolders.MatchString(path.Base(path.Clean(join(a.start, u.value)))) {
+	if agentFolders().MatchString(path.Base(path.Clean(join(a.start, u.value)))) {
 		a.find(approval.ReasonProtectedState, "%s changes %q, where an agent's settings are", u.who, u.value)
 	}
 }

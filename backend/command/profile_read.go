@@ -46,12 +46,12 @@ func (r *profileReader) read(line string) error {
 		return r.network(fields)
 	}
 	switch {
-	case traits[word]:
+	case traits()[word]:
 		for _, p := range r.now {
 			p.is[word] = true
 		}
 		return nil
-	case optionLists[word]:
+	case optionLists()[word]:
 		for _, p := range r.now {
 			p.lists[word] = fields
 		}
@@ -275,7 +275,7 @@ func (r *profileReader) example(word, rest string) error {
 }
 
 func known(e effect) error {
-	if _, ok := effects[e]; !ok {
+	if _, ok := effects()[e]; !ok {
 		return fmt.Errorf("there is no effect %q", e)
 	}
 	return nil

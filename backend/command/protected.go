@@ -3,7 +3,6 @@ package command
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,9 +21,9 @@ func lists(seg *approval.Segment, read *arguments, reader readerWords) bool {
 	}
 	harmless := seg.Builtin != "" || seg.Kind == approval.KindReader || read != nil && len(read.findings) == 0 && len(read.commands) == 0
 	if name == "git" && len(seg.Argv) > 1 {
-		return harmless && gitLists[seg.Argv[1]]
+		return harmless && gitLists()[seg.Argv[1]]
 	}
-	return harmless && listers[name] && !reader.names
+	return harmless && listers()[name] && !reader.names
 }
 
 // onlyReads reports whether a segment reads the files that it names and writes
@@ -34,7 +33,7 @@ func onlyReads(seg *approval.Segment) bool {
 		return seg.Kind == approval.KindReader
 	}
 	name := path.Base(seg.Program.File.Path)
-	return readers[name] || name == "git" && len(seg.Argv) > 1 && gitReads[seg.Argv[1]]
+	return readers()[name] || name == "git" && len(seg.Argv) > 1 && gitReads()[seg.Argv[1]]
 }
 
 var (
@@ -54,8 +53,8 @@ var (
 // Anywhere: what direnv, git and agents start when they come into a folder, and
 // the folders in which agents have that.
 var (
-	startHere    = regexp.MustCompile(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.codex/config\.toml|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
-	agentFolders = regexp.MustCompile(`(?i)^\.(claude|codex|gemini|cursor)$`)
+	startHere    = expression(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.codex/config\.toml|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
+	agentFolders = expression(`(?i)^\.(claude|codex|gemini|cursor)$`)
 )
 
 // What protectedArgument calls the files of Countersign, and folders above
@@ -207,7 +206,7 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 	if within(home, at) || at == "/" {
 		return folderWithSecrets
 	}
-	if strings.HasPrefix(at, "/proc/") && processView.MatchString(at) {
+	if strings.HasPrefix(at, "/proc/") && processView().MatchString(at) {
 		return "the inside of a running program"
 	}
 	return ""
@@ -245,12 +244,12 @@ func startsUp(at, home string) bool {
 		}
 	}
 	may := strings.Contains(at, "/.") || strings.Contains(at, "authorized_keys")
-	return may && startHere.MatchString(at+"/")
+	return may && startHere().MatchString(at+"/")
 }
 
 // processView are the files of /proc that show what another program keeps to
 // itself.
-var processView = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(environ|mem|fd|fdinfo|root|cwd|map_files)(/|$)`)
+var processView = expression(`^/proc/[^/]+/(task/[^/]+/)?(environ|mem|fd|fdinfo|root|cwd|map_files)(/|$)`)
 
 func isKey(at, home string) bool {
 	base := path.Base(at)

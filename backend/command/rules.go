@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/envnames"
@@ -52,15 +53,17 @@ type rule struct {
 
 // effects are all of them. An effect without a reason asks in its note, or not
 // at all.
-var effects map[effect]rule
+var effects func() map[effect]rule
 
-func init() { // the notes of some look at others
+func init() { effects = sync.OnceValue(allEffects) } // here, because the notes of some look at others
+
+func allEffects() map[effect]rule {
 	const (
 		starts  = approval.ReasonStartsProgram
 		outside = approval.ReasonOutsideFolder
 		deletes = approval.ReasonDeletes
 	)
-	effects = map[effect]rule{
+	return map[effect]rule{
 		effectNone:    {},
 		effectCommand: {},
 		effectFed:     {},
@@ -88,10 +91,10 @@ func init() { // the notes of some look at others
 			return !strings.Contains(u.value, ":")
 		}},
 		"url": {reason: starts, says: "%[1]s is given %[2]q, which is no address of the web", check: func(_ *arguments, u use) bool {
-			return webAddress.MatchString(u.value)
+			return webAddress().MatchString(u.value)
 		}},
 		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(a *arguments, u use) bool {
-			return repository.MatchString(u.value) && !a.isHere(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
+			return repository().MatchString(u.value) && !a.isHere(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
 		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
@@ -105,11 +108,11 @@ func init() { // the notes of some look at others
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
-			return plainName(cmakeType.ReplaceAllString(name, ""), "") && (!set || switchValue.MatchString(to))
+			return plainName(cmakeType().ReplaceAllString(name, ""), "") && (!set || switchValue().MatchString(to))
 		}},
 		"setting": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			name, to, set := strings.Cut(u.value, "=")
-			if !set || switchValue.MatchString(to) {
+			if !set || switchValue().MatchString(to) {
 				return plainName(name, "")
 			}
 			// What has the name of a program may be one, and so may its value.
@@ -200,13 +203,13 @@ func init() { // the notes of some look at others
 			}
 		}},
 		"packed": {target: approval.TargetChanges, note: func(a *arguments, u use) {
-			effects["each"].note(a, u)
+			effects()["each"].note(a, u)
 			if i := strings.LastIndexAny(u.value, ".-_"); i > 0 {
 				a.values = append(a.values, u.value[:i])
 			}
 		}},
 		"prefix": {reason: approval.ReasonProtectedState, says: "%[1]s writes files whose names begin with %[2]q, as those of settings may", check: func(_ *arguments, u use) bool {
-			return !hiddenName.MatchString(u.value)
+			return !hiddenName().MatchString(u.value)
 		}, note: (*arguments).into},
 		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.agents(u)
@@ -267,7 +270,7 @@ var yq = rule{program: true, note: func(a *arguments, u use) {
 		a.values = append(a.values, u.value)
 		a.find(approval.ReasonInlineCode, "%s is given %q, which is a file here and not a program", u.who, u.value)
 	}
-	effects["jq"].note(a, u)
+	effects()["jq"].note(a, u)
 }}
 
 // maxProgram bounds how much of a file with a program is read.
@@ -318,7 +321,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 			}
 		}
 	}
-	r, value := effects[e], word.text
+	r, value := effects()[e], word.text
 	switch {
 	case word.open != nil && e == effectText:
 		return

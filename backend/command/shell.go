@@ -2,8 +2,10 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // textShells are the shells whose -c argument is read as a text, and the
@@ -82,10 +84,19 @@ var otherBuiltins = words(`. alias bg bind break builtin caller command compgen 
 	shift shopt source suspend times trap type typeset ulimit umask unalias unset wait
 	autoload bindkey emulate noglob nocorrect print setopt unsetopt vared whence where zcompile zmodload zle`)
 
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(list) {
-		set[word] = true
-	}
-	return set
+// words is a set that is made when it is first asked: most programs that start
+// judge no command.
+func words(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for _, word := range strings.Fields(list) {
+			set[word] = true
+		}
+		return set
+	})
+}
+
+// expression is compiled when it is first asked, as words are.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -15,7 +15,7 @@ import (
 // where it may not (environment.md, first three lists).
 func (t *textJob) assignable(name string) bool {
 	class := envnames.Requested(name)
-	if class == envnames.Plain || class == envnames.Other && t.who == approval.Ours && !ofShell[name] {
+	if class == envnames.Plain || class == envnames.Other && t.who == approval.Ours && !ofShell()[name] {
 		return true
 	}
 	t.ask(approval.ReasonEnvAsks, "it sets %s", name)
@@ -215,12 +215,12 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
-	case otherBuiltins[name]:
+	case otherBuiltins()[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 		t.hint(seg)
 	case t.grammar != bash && len(seg.Assigns) > 0 && (name == ":" || name == "exit"):
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on how long a variable before %s lasts", name))
-	case ownBuiltins[name]:
+	case ownBuiltins()[name]:
 		seg.Builtin = name
 		t.sameEverywhere(seg)
 		if name == "exit" && len(seg.Argv) == 1 {
@@ -229,7 +229,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if name == "exit" && t.who == approval.Theirs && !plainOperands(name, seg.Argv[1:]) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on what this exit does"))
 		}
-	case startedBuiltins[name]:
+	case startedBuiltins()[name]:
 		t.startedBuiltin(seg)
 	default:
 		t.program(seg)

@@ -49,8 +49,8 @@ func (a *arguments) targeted(op approval.TargetOp, u use, word argument) {
 // untold takes down a word that may be an operand, or several.
 func (a *arguments) untold(p *profile, word argument) {
 	a.named = append(a.named, argument{open: word.open})
-	if n := len(p.operands); n > 0 && effects[p.operands[n-1]].target != "" {
-		a.targets = append(a.targets, approval.Target{Op: effects[p.operands[n-1]].target})
+	if n := len(p.operands); n > 0 && effects()[p.operands[n-1]].target != "" {
+		a.targets = append(a.targets, approval.Target{Op: effects()[p.operands[n-1]].target})
 	}
 }
 
@@ -71,15 +71,15 @@ func (a *arguments) changed(name string) []approval.Target {
 	switch {
 	case a.has["reads"], a.has["alone"]:
 		return nil
-	case onePlace[name]:
-		list = a.moved(movers[name])
-	case firstOnly[name]:
+	case onePlace()[name]:
+		list = a.moved(movers()[name])
+	case firstOnly()[name]:
 		list = list[:min(1, len(list))]
 	}
 	var once []approval.Target
 	seen := map[approval.Target]bool{}
 	for _, t := range list {
-		if keepers[name] {
+		if keepers()[name] {
 			t.Op = approval.TargetChanges
 		}
 		if !seen[t] {

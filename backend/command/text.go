@@ -75,7 +75,7 @@ func mayReplace(seg *approval.Segment) bool {
 	if name == "git" || name == "hg" {
 		return true
 	}
-	return seg.Kind != approval.KindReader && !slices.Contains(seg.Effects, approval.EffectProject) && (seg.Looked || !seg.Profiled) && !plainMakers[name]
+	return seg.Kind != approval.KindReader && !slices.Contains(seg.Effects, approval.EffectProject) && (seg.Looked || !seg.Profiled) && !plainMakers()[name]
 }
 
 // plainMakers make and remove files, but no links and no programs.

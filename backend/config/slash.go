@@ -3,6 +3,7 @@ package config
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -46,11 +47,11 @@ type Slash struct {
 }
 
 // A command stands at the start of a message or after a blank.
-var slashes = regexp.MustCompile(`(?:^|\s)/(exec|elevated|elev)(?:$|[\s:])`)
+var slashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)/(exec|elevated|elev)(?:$|[\s:])`) })
 
 // ParseSlash finds the first command in a message (openclaw-protocol.md 5).
 func ParseSlash(message string) (s Slash, found bool) {
-	at := slashes.FindStringSubmatchIndex(message)
+	at := slashes().FindStringSubmatchIndex(message)
 	if at == nil {
 		return Slash{Rest: message}, false
 	}

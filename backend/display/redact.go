@@ -3,6 +3,7 @@ package display
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // mark stands for a secret.
@@ -29,50 +30,55 @@ const names = `(?:secret|passw(?:or)?d|passphrase)[a-z0-9_.-]*|token|credentials
 // time. A text that holds none of the hints, in lower case, is left alone.
 type rule struct {
 	hints []string
-	find  *regexp.Regexp
+	find  func() *regexp.Regexp
 	put   string
 }
 
 var rules = []rule{
 	{ // private keys, to the end of the text if they are not closed
 		[]string{"private key"},
-		regexp.MustCompile(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----).*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
+		expression(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----).*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
 		"${1}" + mark,
 	},
 	{ // who asks, in a URL
 		[]string{"://"},
-		regexp.MustCompile(`://[^\s/?#'"]*@`),
+		expression(`://[^\s/?#'"]*@`),
 		"://" + mark + "@",
 	},
 	{ // headers
 		[]string{"authorization", "cookie", "-key", "-token", "-secret"},
-		regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\?["']?\s*:\s*\\?["']?(?:(?:basic|bearer|digest|negotiate|token)\s+)?|(?:set-)?cookie\s*:\s*|[a-z-]+-(?:key|token|secret)\s*:\s*)[^\r\n'"]+`),
+		expression(`(?i)\b((?:proxy-)?authorization\\?["']?\s*:\s*\\?["']?(?:(?:basic|bearer|digest|negotiate|token)\s+)?|(?:set-)?cookie\s*:\s*|[a-z-]+-(?:key|token|secret)\s*:\s*)[^\r\n'"]+`),
 		"${1}" + mark,
 	},
 	{
 		[]string{"bearer"},
-		regexp.MustCompile(`(?i)\b(bearer\s+)[^\s'"*]+`),
+		expression(`(?i)\b(bearer\s+)[^\s'"*]+`),
 		"${1}" + mark,
 	},
 	{ // NAME=value and --name=value, "name": value, --name value
 		[]string{"secret", "passw", "passphrase", "token", "key", "credential"},
-		regexp.MustCompile(`(?is)((?:` + names + `)=)` + word +
+		expression(`(?is)((?:` + names + `)=)` + word +
 			`|((?:` + names + `)\\?["']\s*:\s*)` + value +
 			`|((?:^|[\s'"])--?[a-z0-9_-]*(?:` + names + `)["']?\s+)` + option),
 		"${1}${2}${3}" + mark,
 	},
 	{ // -u name:password
 		[]string{"-u", "--user", "--proxy-user"},
-		regexp.MustCompile(`((?:^|[\s'"])(?:-u|--user|--proxy-user)(?:["']?\s+|=)["']?[^\s:'"]+:)[^\s'"]+`),
+		expression(`((?:^|[\s'"])(?:-u|--user|--proxy-user)(?:["']?\s+|=)["']?[^\s:'"]+:)[^\s'"]+`),
 		"${1}" + mark,
 	},
 	{ // tokens that are known by their shape
 		[]string{"sk-", "sk_", "rk_", "gh", "xox", "glpat-", "akia", "asia", "aiza", "npm_", "hf_", "eyj"},
-		regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{12,}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,}|gh[opusr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}` +
+		expression(`\b(?:sk-[A-Za-z0-9_-]{12,}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,}|gh[opusr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}` +
 			`|xox[abeprs]-[A-Za-z0-9-]{8,}|glpat-[A-Za-z0-9_-]{12,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{24,}` +
 			`|npm_[A-Za-z0-9]{24,}|hf_[A-Za-z0-9]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*)`),
 		mark,
 	},
+}
+
+// expression is compiled when a text first holds one of its hints.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // Redact replaces what looks like a secret by ***: known tokens, bearer and
@@ -83,7 +89,7 @@ func Redact(s string) string {
 	for _, r := range rules {
 		for _, hint := range r.hints {
 			if strings.Contains(lower, hint) {
-				s = r.find.ReplaceAllString(s, r.put)
+				s = r.find().ReplaceAllString(s, r.put)
 				break
 			}
 		}

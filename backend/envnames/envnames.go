@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Class says what a request for a variable means.
@@ -30,7 +31,8 @@ const (
 //go:embed names.txt
 var text string
 
-var table = read(text)
+// table is read when it is first asked, as most programs that start ask nothing.
+var table = sync.OnceValue(func() map[string]*list { return read(text) })
 
 // Requested returns the class of a name that a request wants to set. Case
 // does not count.
@@ -40,17 +42,17 @@ func Requested(name string) Class {
 	}
 	name = upper(name)
 	switch {
-	case table["fixed"].has(name):
+	case table()["fixed"].has(name):
 		return Fixed
-	case table["refused"].has(name):
+	case table()["refused"].has(name):
 		return Refused
-	case table["asks"].has(name):
+	case table()["asks"].has(name):
 		return Asks
-	case table["protocol"].has(name):
+	case table()["protocol"].has(name):
 		return Refused
-	case table["tools"].has(name):
+	case table()["tools"].has(name):
 		return Asks
-	case table["plain"].has(name):
+	case table()["plain"].has(name):
 		return Plain
 	}
 	return Other
@@ -59,10 +61,10 @@ func Requested(name string) Class {
 // StripInherited reports whether a name is taken out of the environment that
 // the person's login shell made: loaders and start-up files of shells. Nobody
 // hostile set the rest, and builds need it.
-func StripInherited(name string) bool { return table["inherited"].has(upper(name)) }
+func StripInherited(name string) bool { return table()["inherited"].has(upper(name)) }
 
 // Secret reports whether the value of a variable is to be hidden.
-func Secret(name string) bool { return table["secret"].has(upper(name)) }
+func Secret(name string) bool { return table()["secret"].has(upper(name)) }
 
 func wellFormed(name string) bool {
 	for i, c := range []byte(name) {

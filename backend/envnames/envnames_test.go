@@ -281,7 +281,7 @@ VIRTUAL_ENV WGETRC YARN_RC_FILENAME`
 // capitals, no name twice in a section.
 func TestData(t *testing.T) {
 	want := []string{"asks", "fixed", "inherited", "plain", "protocol", "refused", "secret", "tools"}
-	if got := slices.Sorted(maps.Keys(table)); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(table())); !slices.Equal(got, want) {
 		t.Errorf("sections %v, want %v", got, want)
 	}
 	word := regexp.MustCompile(`^[A-Z0-9_*]+$`)

@@ -17,11 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/metrics"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/sandbox"
 )
@@ -54,7 +53,7 @@ type Gateway struct {
 	runs      runs
 	sessions  sessions
 	approvals approvals
-	metrics   *prometheus.Registry
+	metrics   *metrics.Set
 	broken    said // what was logged about the configuration
 
 	life time.Duration // in which a connection must answer a ping

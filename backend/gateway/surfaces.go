@@ -3,28 +3,22 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/metrics"
 )
 
 // counts are what /metrics tells. None of it names an agent, a session or a
 // command.
 type counts struct {
-	requests, refused, turnedAway, runs, denied prometheus.Counter
+	requests, refused, turnedAway, runs, denied *metrics.Counter
 }
 
-// measure makes the counts, and the registry that serves them.
-func (g *Gateway) measure() *prometheus.Registry {
-	all := prometheus.NewRegistry()
-	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: "countersign", Subsystem: "gateway", Name: name, Help: help})
-		all.MustRegister(c)
-		return c
-	}
-	gauge := func(name, help string, now func() float64) {
-		all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "countersign", Subsystem: "gateway", Name: name, Help: help}, now))
+// measure makes the counts, and the set that serves them.
+func (g *Gateway) measure() *metrics.Set {
+	all := new(metrics.Set)
+	counter := func(name, help string) *metrics.Counter { return all.Counter("countersign_gateway_"+name, help) }
+	gauge := func(name, help string, now func() int) {
+		all.Gauge("countersign_gateway_"+name, help, func() float64 { return float64(now()) })
 	}
 	g.counts = counts{
 		requests:   counter("requests_total", "Requests of nodes and operators."),
@@ -33,9 +27,9 @@ func (g *Gateway) measure() *prometheus.Registry {
 		runs:       counter("runs_total", "Commands of agents that were led to a host."),
 		denied:     counter("runs_denied_total", "Commands of agents that did not run."),
 	}
-	gauge("nodes", "Nodes that are connected.", func() float64 { return float64(g.connected(link.RoleNode)) })
-	gauge("operators", "Operators that are connected.", func() float64 { return float64(g.connected(link.RoleOperator)) })
-	gauge("runs", "Commands of agents that have not ended.", func() float64 { return float64(g.runs.open()) })
+	gauge("nodes", "Nodes that are connected.", func() int { return g.connected(link.RoleNode) })
+	gauge("operators", "Operators that are connected.", func() int { return g.connected(link.RoleOperator) })
+	gauge("runs", "Commands of agents that have not ended.", g.runs.open)
 	return all
 }
 
@@ -52,7 +46,7 @@ func (g *Gateway) connected(role string) (n int) {
 // gateway is. Nobody needs a token for those: they tell no secret.
 func (g *Gateway) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", g.metrics)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if _, bad := g.config.Current(); bad != nil {

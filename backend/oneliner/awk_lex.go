@@ -1,9 +1,6 @@
 package oneliner
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // awkKind is what a token of awk is, as far as it matters here.
 type awkKind int
@@ -59,7 +56,7 @@ var awkRefused = map[string]string{
 
 // awkPlain are uses of such names that do nothing else: the next line of the
 // input, into a variable or not, and the order in which gawk goes through arrays.
-var awkPlain = regexp.MustCompile(`^(getline([ \t]+[A-Za-z_]\w*)?[ \t]*([;})\n]|$|(>|>=|==|!=)[ \t]*[0-9])|PROCINFO\["sorted_in"\][ \t]*=[ \t]*"@[a-z_]+")`)
+var awkPlain = expression(`^(getline([ \t]+[A-Za-z_]\w*)?[ \t]*([;})\n]|$|(>|>=|==|!=)[ \t]*[0-9])|PROCINFO\["sorted_in"\][ \t]*=[ \t]*"@[a-z_]+")`)
 
 // awkOps are the operators, the longer ones first. What is not here, such as
 // a pipe, an indirect call, or a part of another file, refuses.
@@ -71,14 +68,6 @@ var awkOps = []string{
 // awkBeforeRegex are the operators and keywords after which every awk begins
 // a regular expression at a slash.
 var awkBeforeRegex = set(`( , { } ; ! ~ !~ && || = == != ? : print return else do exit`)
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
 
 // awkLexer cuts a program into tokens.
 type awkLexer struct {
@@ -190,7 +179,7 @@ func (l *awkLexer) number() string {
 
 func (l *awkLexer) name() string {
 	name := word(l.text, l.pos)
-	if reason := awkRefused[name]; reason != "" && !awkPlain.MatchString(l.text[l.pos:]) {
+	if reason := awkRefused[name]; reason != "" && !awkPlain().MatchString(l.text[l.pos:]) {
 		return reason
 	}
 	after := l.pos + len(name)
@@ -199,9 +188,9 @@ func (l *awkLexer) name() string {
 	}
 	kind := awkName
 	switch {
-	case awkKeywords[name]:
+	case awkKeywords()[name]:
 		kind = awkKeyword
-	case awkBuiltins[name]:
+	case awkBuiltins()[name]:
 		kind = awkBuiltin
 	}
 	l.add(kind, len(name))
@@ -237,7 +226,7 @@ func (l *awkLexer) slash() string {
 	switch {
 	case before.condition:
 		return unclear
-	case i == 0, lines > 0, awkBeforeRegex[before.text] && (before.kind == awkOp || before.kind == awkKeyword):
+	case i == 0, lines > 0, awkBeforeRegex()[before.text] && (before.kind == awkOp || before.kind == awkKeyword):
 		end, ok := regexEnd(l.text, l.pos+1, '/', true)
 		if !ok {
 			return unclear

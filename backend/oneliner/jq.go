@@ -99,7 +99,7 @@ func (p *jqProgram) token() string {
 		return p.variable()
 	case c == '@':
 		name := word(p.text, p.pos+1)
-		if !jqFormats[name] {
+		if !jqFormats()[name] {
 			return unclear
 		}
 		return p.take(1 + len(name))
@@ -251,7 +251,7 @@ func (p *jqProgram) name() string {
 			return unclear
 		}
 		p.open = p.open[:len(p.open)-1]
-	case !jqNames[name] && !p.defined[name]:
+	case !jqNames()[name] && !p.defined[name]:
 		return calls
 	}
 	return p.take(len(name))

@@ -14,7 +14,9 @@
 package oneliner
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -181,4 +183,21 @@ func skipBlanks(text string, i int) int {
 		i++
 	}
 	return i
+}
+
+// set is made when it is first asked: most programs that start read no
+// one-liner.
+func set(words string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for _, w := range strings.Fields(words) {
+			m[w] = true
+		}
+		return m
+	})
+}
+
+// expression is compiled when it is first asked, as a set is.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -1,9 +1,6 @@
 package oneliner
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // SQL returns "" when a statement surely changes nothing and calls nothing but
 // what computes, and else why not, as a clause that follows "the statement of
@@ -23,13 +20,13 @@ const unread = "may do more than read"
 
 // reading is how a statement of SQL begins that only reads, and what a client
 // of a database tells about it.
-var reading = regexp.MustCompile(`(?i)^(explain (query plan |analyze )?)?(select|with)\s|^(show|describe|desc)\s+[\w\s.%\x27]+$` +
+var reading = expression(`(?i)^(explain (query plan |analyze )?)?(select|with)\s|^(show|describe|desc)\s+[\w\s.%\x27]+$` +
 	`|^pragma (table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['"]?\w+['"]?\s*\)$|^pragma (user_version|database_list|integrity_check|quick_check|foreign_keys|journal_mode|page_count|page_size|encoding)$` +
 	`|^\.(tables|schema|indexes|databases|fullschema|mode|headers?|timer|nullvalue)(\s+\w+)?$|^\\(d[tivnfusx]?|l)\+?(\s+[\w.*]+)?$`)
 
 // sqlWord are the words, quoted texts and signs of SQL, as far as all
 // databases read them in one way.
-var sqlWord = regexp.MustCompile(`^(\s+|'[^'\\]*'|"[\w .%-]*"|[A-Za-z_]\w*|[0-9][0-9.]*|[.,*=<>!)%+:|?/-])`)
+var sqlWord = expression(`^(\s+|'[^'\\]*'|"[\w .%-]*"|[A-Za-z_]\w*|[0-9][0-9.]*|[.,*=<>!)%+:|?/-])`)
 
 // sqlCalls may stand before a parenthesis; sqlChanges are not in statements
 // that only read.
@@ -50,7 +47,7 @@ var (
 // selects reports whether it understands a statement as one that only reads.
 func selects(text string) bool {
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), ";"))
-	if !reading.MatchString(text) {
+	if !reading().MatchString(text) {
 		return false
 	}
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, `\`) {
@@ -68,19 +65,19 @@ func selects(text string) bool {
 			text = text[1:]
 			continue
 		}
-		word := sqlWord.FindString(text)
+		word := sqlWord().FindString(text)
 		if word == "" {
 			return false
 		}
 		text = text[len(word):]
 		switch name := strings.ToLower(word); {
 		case strings.TrimSpace(word) == "":
-		case sqlChanges[name]:
+		case sqlChanges()[name]:
 			return false
 		case begins && name == "pragma":
 			return true
 		default:
-			callable = sqlCalls[name] && !dot || strings.ContainsAny(word[:1], ",=<>!%+:|*/-")
+			callable = sqlCalls()[name] && !dot || strings.ContainsAny(word[:1], ",=<>!%+:|*/-")
 			dot = word == "."
 		}
 	}

@@ -27,7 +27,7 @@ const (
 
 // life tells the containers of this process from those that an earlier one
 // could not remove.
-var life = uuid.NewString()
+var life = sync.OnceValue(uuid.NewString)
 
 const (
 	// answerTime is how long an engine may take to say that it is one.
@@ -117,7 +117,7 @@ func (s *Sandbox) spec(c config.Sandbox, session string) map[string]any {
 	return map[string]any{
 		"Image": c.Image, "Entrypoint": []string{"/bin/sh", "-c", "while :; do sleep 3600; done"}, "Cmd": []string{},
 		"User": strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()), "WorkingDir": c.Workspace, "NetworkDisabled": !c.Network,
-		"Labels": map[string]string{labelOwner: label(s.opt.Owner), labelLife: life, "app.countersign.session": label(session)},
+		"Labels": map[string]string{labelOwner: label(s.opt.Owner), labelLife: life(), "app.countersign.session": label(session)},
 		"HostConfig": map[string]any{
 			"NetworkMode": network, "ReadonlyRootfs": true, "CapDrop": []string{"ALL"}, "SecurityOpt": []string{"no-new-privileges"},
 			"Memory": c.Memory, "MemorySwap": c.Memory, "NanoCpus": int64(c.CPUs * 1e9), "PidsLimit": c.Processes,
@@ -314,7 +314,7 @@ func (s *Sandbox) sweep(ctx context.Context, e *engine) {
 		s.mu.Unlock()
 	}
 	for _, c := range list {
-		if c.Labels[labelLife] != life {
+		if c.Labels[labelLife] != life() {
 			s.remove(e, c.ID)
 		}
 	}

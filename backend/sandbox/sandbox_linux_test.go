@@ -416,7 +416,7 @@ func TestSweep(t *testing.T) {
 		return made.ID
 	}
 	mine := label(w.state)
-	left, other, now := make(mine, "earlier"), make(label("another"), "earlier"), make(mine, life)
+	left, other, now := make(mine, "earlier"), make(label("another"), "earlier"), make(mine, life())
 	// It is found where nothing is configured any more, too.
 	opt := w.opt
 	opt.Sockets = []string{filepath.Join(w.home, "away.sock"), w.config.Socket}

@@ -5,32 +5,31 @@ import (
 	"encoding/xml"
 	"strconv"
 	"strings"
-	"text/template"
 )
 
 //go:embed launchd.plist
 var launchdText string
-
-var launchd = template.Must(template.New("launchd").Funcs(template.FuncMap{"text": xmlText}).Parse(launchdText))
 
 // label is the name of a service for launchd.
 func label(name string) string { return "app.countersign." + name }
 
 // launchdAgent is an agent of launchd for one person (launchd.plist(5)). Its
 // messages go to a file in logs.
-func launchdAgent(u Unit, logs string) ([]byte, error) {
-	var b strings.Builder
-	err := launchd.Execute(&b, struct {
-		Unit
-		Label, Log string
-	}{u, label(u.Name), logs + "/" + u.Name + ".log"})
-	return []byte(b.String()), err
+func launchdAgent(u Unit, logs string) []byte {
+	words := []string{launchdWord(u.Program)}
+	for _, arg := range u.Args {
+		words = append(words, launchdWord(arg))
+	}
+	fill := strings.NewReplacer("{label}", xmlText(label(u.Name)), "{words}", strings.Join(words, "\n"), "{log}", xmlText(logs+"/"+u.Name+".log"))
+	return []byte(fill.Replace(launchdText))
 }
 
-func xmlText(text string) (string, error) {
+func launchdWord(word string) string { return "\t\t<string>" + xmlText(word) + "</string>" }
+
+func xmlText(text string) string {
 	var b strings.Builder
-	err := xml.EscapeText(&b, []byte(text))
-	return b.String(), err
+	_ = xml.EscapeText(&b, []byte(text)) // a builder takes everything
+	return b.String()
 }
 
 // printedPID reads the process id from what launchctl print tells, 0 for none.

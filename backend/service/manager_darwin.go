@@ -14,8 +14,7 @@ func (m Manager) render(u Unit) (text []byte, path string, err error) {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return nil, "", err
 	}
-	text, err = launchdAgent(u, logs)
-	return text, m.path(u.Name), err
+	return launchdAgent(u, logs), m.path(u.Name), nil
 }
 
 // launchctl calls launchd.

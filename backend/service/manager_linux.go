@@ -8,8 +8,7 @@ import (
 )
 
 func (m Manager) render(u Unit) (text []byte, path string, err error) {
-	text, err = systemdUnit(u)
-	return text, m.path(u.Name), err
+	return systemdUnit(u), m.path(u.Name), nil
 }
 
 // systemctl calls the manager of the person's session.

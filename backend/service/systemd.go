@@ -3,19 +3,18 @@ package service
 import (
 	_ "embed"
 	"strings"
-	"text/template"
 )
 
 //go:embed systemd.service
 var systemdText string
 
-var systemd = template.Must(template.New("systemd").Funcs(template.FuncMap{"word": systemdWord, "text": systemdLine}).Parse(systemdText))
-
 // systemdUnit is a unit of systemd's user manager (systemd.service(5)).
-func systemdUnit(u Unit) ([]byte, error) {
-	var b strings.Builder
-	err := systemd.Execute(&b, u)
-	return []byte(b.String()), err
+func systemdUnit(u Unit) []byte {
+	words := []string{systemdWord(u.Program)}
+	for _, arg := range u.Args {
+		words = append(words, systemdWord(arg))
+	}
+	return []byte(strings.NewReplacer("{about}", systemdLine(u.About), "{command}", strings.Join(words, " ")).Replace(systemdText))
 }
 
 // systemdWord is one word of a command line: quoted, with nothing left that
