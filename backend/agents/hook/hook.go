@@ -75,6 +75,9 @@ type Event struct {
 	// Silent, and the host is not asked.
 	Ignored bool
 	Call    approval.ToolCall
+	// Timeout is how long the agent says that it waits for this answer; 0 where
+	// it does not say.
+	Timeout time.Duration
 	// Reply writes an outcome for the agent. rewritten is the command line that
 	// runs what was allowed, "" where the agent runs it itself.
 	Reply func(o approval.Outcome, rewritten string) Answer
