@@ -126,6 +126,9 @@ func (s State) Grants() string { return filepath.Join(s.Dir, "grants.json") }
 // Charters is the folder of the charters.
 func (s State) Charters() string { return filepath.Join(s.Dir, "charters") }
 
+// Hooks is what was written into the settings of which agent.
+func (s State) Hooks() string { return filepath.Join(s.Dir, "hooks.json") }
+
 // Backups is the folder of the last accepted versions of the policy file.
 func (s State) Backups() string { return filepath.Join(s.Dir, "backups") }
 
