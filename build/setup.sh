@@ -47,9 +47,12 @@ if [ "$(uname -s)" = Linux ]; then
 	have chromium || have chromium-browser || have google-chrome || need="$need chromium"
 fi
 packages() {
-	# What is installed is what the lock file says, or it is installed anew.
-	[ frontend/node_modules/.package-lock.json -nt frontend/package-lock.json ] ||
-		(cd frontend && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json)
+	# What is installed is what the lock file says, or it is installed anew: of
+	# the page, and of the MCP servers that tests stand the proxy before.
+	for folder in frontend build/mcpservers; do
+		[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ] ||
+			(cd $folder && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json) || return 1
+	done
 }
 if [ -z "$need" ]; then
 	packages
