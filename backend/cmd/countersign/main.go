@@ -51,6 +51,8 @@ type commands struct {
 	Resume     resumeCommand     `cmd:"" help:"End a pause."`
 	Stop       stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`
 	Link       linkCommands      `cmd:"" help:"Have other programs ask this machine's Countersign."`
+	Hook       hookCommands      `cmd:"" help:"Be the hook of an agent, which asks before it makes a call."`
+	MCP        mcpCommands       `cmd:"" name:"mcp" help:"Be an MCP server that runs commands, or stand before another one."`
 	Doctor     doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes the words of countersign in a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
@@ -75,7 +77,12 @@ type exit struct {
 
 func (e exit) Error() string { return e.text }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	if code, ok := shortHook(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -84,6 +91,7 @@ func run(args []string) (code int) {
 	parser, err := kong.New(&c,
 		kong.Name("countersign"),
 		kong.Description("Asks a person before an agent's command runs."),
+		narrow(args),
 		kong.Exit(func(code int) { panic(helpShown(code)) }))
 	if err != nil {
 		panic(err)

@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/store"
@@ -227,7 +228,7 @@ func unlinking(file map[string]json.RawMessage, made []edit) (kept []field, err 
 const forwardLine = "OPENCLAW_NODE_EXEC_HOST=app"
 
 // setsForwarding finds a line that sets the same variable, as dotenv reads it.
-var setsForwarding = regexp.MustCompile(`^\s*(export\s+)?OPENCLAW_NODE_EXEC_HOST\s*[=:]`)
+var setsForwarding = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(export\s+)?OPENCLAW_NODE_EXEC_HOST\s*[=:]`) })
 
 // forwarding makes sure that a .env of OpenClaw has our line, or that it has
 // not. It reports whether that changes something.
@@ -243,7 +244,7 @@ func forwarding(path string, want, write bool) (changes bool, err error) {
 	has := false
 	for line := range strings.Lines(string(text)) {
 		ours := strings.TrimSpace(line) == forwardLine
-		if want && !ours && setsForwarding.MatchString(line) {
+		if want && !ours && setsForwarding().MatchString(line) {
 			return false, fmt.Errorf("%s sets OPENCLAW_NODE_EXEC_HOST in another line: take that away first", path)
 		}
 		if has = has || ours; !ours || want {
