@@ -28,6 +28,7 @@ type app struct {
 	settings  *Settings
 	// permissions are those of macOS.
 	permissions *permissions
+	hooks       *hooks
 	presence    *presence
 
 	host    *host.Host
@@ -77,7 +78,7 @@ func newApp(state paths.State, home string) *app {
 		prefs:   readPreferences(state.Preferences()),
 		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
-	a.permissions, a.presence = newPermissions(state.Grants()), newPresence()
+	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
 	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
 	return a
 }

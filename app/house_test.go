@@ -84,11 +84,11 @@ func TestBoundMethods(t *testing.T) {
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
-			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ChangeEntry", "Choose", "ChooseImport",
-			"Entries", "ExportAllowlist", "Forget", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
+			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
+			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "RequestPermission", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
-			"Try", "Undo", "Warnings",
+			"Try", "TryHook", "Undo", "Warnings",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

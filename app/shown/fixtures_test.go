@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/agents/hook"
+	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
@@ -45,6 +47,9 @@ type fixture struct {
 	Size        *shown.HistorySize      `json:"size,omitempty"`
 	Import      *shown.ImportList       `json:"import,omitempty"`
 	Permissions *shown.Permissions      `json:"permissions,omitempty"`
+	Hooks       []shown.Hook            `json:"hooks,omitempty"`
+	HookChange  *shown.HookChange       `json:"hookChange,omitempty"`
+	HookTrial   *shown.HookTrial        `json:"hookTrial,omitempty"`
 }
 
 const home = "/Users/dana"
@@ -159,6 +164,7 @@ func TestFixtures(t *testing.T) {
 	scenes["panel-over-settings"] = f
 	settings("agents", "policy.json", func(f *fixture) {
 		f.Lists, f.Permissions, f.Preferences.CanConfirm = newLists(), newPermissions(), true
+		f.Hooks, f.HookChange, f.HookTrial = newHooks()
 		f.Size = &shown.HistorySize{Rows: 2_318, Bytes: 1_482_000, Oldest: clock.AddDate(0, -2, 0).UnixMilli(), MaxRows: 1_000_000, MaxBytes: 1 << 30, MaxDays: 400}
 		f.Activity, f.Trials, f.Warnings, f.Import = newActivityFixture(rebase.Judgement.Offers), w.trials(), &warnings, newImport()
 	})
@@ -437,6 +443,28 @@ func (w *world) fixture(t *testing.T, file string) fixture {
 		f.Policies[row.Agent.ID] = shown.NewPolicy(snap, row.Agent.ID, in)
 	}
 	return f
+}
+
+// newHooks is one agent for each condition, a change and a self-test.
+func newHooks() ([]shown.Hook, *shown.HookChange, *shown.HookTrial) {
+	state := func(agent, title string, c setup.Condition, gone setup.Would) setup.State {
+		return setup.State{
+			Agent: agent, Title: title, Scope: setup.ScopeUser, Found: setup.Found{Folder: home + "/." + agent}, File: home + "/." + agent + "/settings.json", Condition: c,
+			WithoutProgram: gone, WithoutApp: setup.AskSelf, Capability: hook.Capability{Experimental: agent != "claude-code"},
+		}
+	}
+	claude, codex, gemini := state("claude-code", "Claude Code", setup.Installed, setup.AskSelf), state("codex", "Codex", setup.NotInstalled, setup.AskSelf), state("gemini", "Gemini CLI", setup.Vanished, setup.Run)
+	cursor, copilot, opencode := state("cursor", "Cursor", setup.Changed, setup.Refuse), state("copilot", "Copilot CLI", setup.Unreadable, setup.Run), state("opencode", "opencode", setup.ByHand, setup.Wait)
+	claude.BlindSpots = []string{"with bypassPermissions it never asks, and only what the policy denies is stopped"}
+	copilot.Problem = home + "/.copilot/hooks/countersign.json:3:7: a comma is missing"
+	opencode.Notes, opencode.Found = []string{"Run countersign hook opencode --url http://127.0.0.1:4096 beside its server."}, setup.Found{}
+	list := shown.NewHooks([]setup.State{claude, codex, copilot, cursor, gemini, opencode}, in)
+	change := &shown.HookChange{ID: "c1", File: home + "/.codex/hooks.json", Notes: []string{"Codex asks once whether it may run this hook: say yes."}, Diff: []string{
+		"--- ~/.codex/hooks.json", "+++ ~/.codex/hooks.json", "@@ -1,3 +1,12 @@", " {", "   // kept by hand", `-  "hooks": {}`, `+  "hooks": {`, `+    "PermissionRequest": [`,
+		`+      {"hooks": [{"type": "command", "command": "/Applications/Countersign.app/Contents/Helpers/countersign hook codex --timeout 600s"}]}`, "+    ]", "+  }", " }",
+	}}
+	trial := &shown.HookTrial{Lines: []string{"With Countersign as it is now, Claude Code would wait (PermissionRequest).", "If Countersign did not run, Claude Code would ask you itself (PermissionRequest)."}}
+	return list, change, trial
 }
 
 // newPermissions is one permission in each state.

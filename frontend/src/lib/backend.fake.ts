@@ -2,7 +2,7 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
   Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
@@ -27,6 +27,9 @@ export interface Fixture {
   lists?: Lists
   size?: HistorySize
   permissions?: Permissions
+  hooks?: Hook[]
+  hookChange?: HookChange
+  hookTrial?: HookTrial
 }
 
 export interface Fake extends Backend {
@@ -143,6 +146,10 @@ export function fake(given: Fixture): Fake {
     permissions: () => Promise.resolve(fixture.permissions ?? { list: [] }),
     requestPermission: save('requestPermission'),
     openPermission: save('openPermission'),
+    hooks: () => Promise.resolve(fixture.hooks ?? []),
+    planHook: (agent, undo) => Promise.resolve({ ...(fixture.hookChange ?? { diff: [], notes: [] }), agent, undo } as HookChange),
+    applyHook: save('applyHook'),
+    tryHook: (agent) => Promise.resolve({ ...(fixture.hookTrial ?? { lines: [] }), agent } as HookTrial),
     preferences: () => Promise.resolve(fixture.preferences),
     setPreferences: save('setPreferences'),
     settingsReady: () => Promise.resolve(),

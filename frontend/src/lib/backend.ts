@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported,
-  HistorySize, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
   Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
@@ -103,6 +103,13 @@ export interface Backend {
   /** Has macOS ask the person, or shows it in System Settings. */
   requestPermission(id: string): Promise<Saved>
   openPermission(id: string): Promise<Saved>
+  /** How our hook stands in the settings of each agent. */
+  hooks(): Promise<Hook[]>
+  /** What putting it in, or taking it out, would change. Nothing is written. */
+  planHook(agent: string, undo: boolean): Promise<HookChange>
+  applyHook(id: string): Promise<Saved>
+  /** What the agent would do with a harmless command. */
+  tryHook(agent: string): Promise<HookTrial>
   preferences(): Promise<Preferences>
   setPreferences(p: Preferences): Promise<Saved>
   /** The settings, or the first run, are on the page; the window may be shown. */

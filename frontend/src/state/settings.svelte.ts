@@ -2,14 +2,14 @@ import { tick } from 'svelte'
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type {
-  AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Host, Import, Lists, Mode, Permissions, Policy, Preferences, Saved, Screen,
+  AgentRow, DenyRow, EntryRow, EntryWarning, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Mode, Permissions, Policy, Preferences, Saved, Screen,
   Standing, Suggestion, Warnings, Word, WordList,
 } from '../lib/types'
 import { transfer } from '../lib/text'
 import type { Choice } from './screen.svelte'
 import { DenyForm, EntryForm, WordForm } from './forms.svelte'
 
-export type Page = 'agents' | 'activity' | 'try' | 'node' | 'permissions' | 'general'
+export type Page = 'agents' | 'activity' | 'try' | 'node' | 'hooks' | 'permissions' | 'general'
 
 /** What became of the last edit. */
 export type Note = { kind: 'none' | 'saved' | 'undone' | 'conflict' } | { kind: 'problem'; message: string }
@@ -30,6 +30,10 @@ export class SettingsState {
   host = $state.raw<Host>()
   preferences = $state.raw<Preferences>()
   permissions = $state.raw<Permissions>({ list: [] })
+  hooks = $state.raw<Hook[]>([])
+  /** The change to the settings of an agent that is shown, before it is made. */
+  hookChange = $state.raw<HookChange>()
+  hookTrial = $state.raw<HookTrial>()
   warnings = $state.raw<Warnings>({ list: [], partial: false })
   lists = $state.raw<Lists>()
   size = $state.raw<HistorySize>()
@@ -100,11 +104,47 @@ export class SettingsState {
     this.forget()
     if (page === 'general') void this.#measure()
     if (page === 'permissions') void this.lookAtPermissions()
+    if (page === 'hooks') void this.lookAtHooks()
   }
 
   /** Looks again at what macOS lets commands do. It tells nobody when that changes. */
   async lookAtPermissions() {
     this.permissions = await this.#backend.permissions().catch(() => this.permissions)
+  }
+
+  /** Looks again at the settings of other agents, which anybody can edit. */
+  async lookAtHooks() {
+    this.hookChange = this.hookTrial = undefined
+    this.hooks = await this.#backend.hooks().catch(() => this.hooks)
+  }
+
+  /** Shows what putting our hook in, or taking it out, would change. */
+  planHook(agent: string, undo: boolean) {
+    return this.#queue(async () => {
+      this.hookTrial = undefined
+      this.hookChange = await this.#backend.planHook(agent, undo)
+    })
+  }
+
+  /** Makes the change that is shown. */
+  applyHook() {
+    return this.#queue(async () => {
+      const { ok, message } = await this.#backend.applyHook(this.hookChange?.id ?? '')
+      this.note = ok ? none : { kind: 'problem', message: message ?? '' }
+      await this.lookAtHooks()
+    })
+  }
+
+  /** Tries what an agent would do with a harmless command. */
+  tryHook(agent: string) {
+    return this.#queue(async () => {
+      this.hookChange = undefined
+      this.hookTrial = await this.#backend.tryHook(agent)
+    })
+  }
+
+  leaveHook() {
+    this.hookChange = this.hookTrial = undefined
   }
 
   /** Has macOS ask for a permission. */
