@@ -19,7 +19,7 @@ type Tool struct {
 	// Digest names the call: the SHA-256 of tool, arguments, folder, environment
 	// difference and agent, in canonical form.
 	Digest   string       `json:"digest"`
-	Category ToolCategory `json:"category"`
+	Category ToolCategory `json:"category,omitempty"`
 	// Files are the files and folders that the arguments name, Addresses the
 	// addresses.
 	Files     []ToolFile    `json:"files,omitempty"`

@@ -442,3 +442,23 @@ func FuzzLook(f *testing.F) {
 		}
 	})
 }
+
+// TestToolTravels: what is asked about a tool that nothing is known of is read
+// again as it was written.
+func TestToolTravels(t *testing.T) {
+	w := newWorld(t)
+	c := call("create_issue", "title", "x")
+	c.Server = "github"
+	_, tool := w.judge(c, "")
+	p := approval.Prompt{
+		ID: "1", Who: approval.Theirs, Plan: Plan(&tool),
+		Judgement: approval.Judgement{Verdict: approval.VerdictAsk, Security: approval.SecurityList, Ask: approval.AskOnMiss, Segments: []approval.SegmentJudgement{}},
+	}
+	text, err := json.Marshal(p)
+	w.must(err)
+	var again approval.Prompt
+	w.must(json.Unmarshal(text, &again))
+	if again.Digest() != p.Digest() {
+		t.Errorf("it is another question then: %s", text)
+	}
+}

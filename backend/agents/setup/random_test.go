@@ -17,7 +17,7 @@ import (
 const randomSeed = "COUNTERSIGN_RANDOM_SEED"
 
 // randomFiles is how many files a run makes for each agent.
-const randomFiles = 250
+const randomFiles = 150
 
 // TestRandomFilesComeBack is the property for files that nobody wrote by hand.
 func TestRandomFilesComeBack(t *testing.T) {
