@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package proxy
 
 import (
@@ -113,6 +115,7 @@ func TestDenied(t *testing.T) {
 func TestDeniedShape(t *testing.T) {
 	s := newStage(t)
 	s.client(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	s.gets(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	s.says(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"ask","outputSchema":{"type":"object"}}]}}`)
 	s.line()
 	s.client(toolCall("2", "ask"))
@@ -183,7 +186,10 @@ func TestHostGone(t *testing.T) {
 // TestList: the tools that are denied are left out of a list.
 func TestList(t *testing.T) {
 	s := newStage(t)
-	s.client(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`)
+	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`} {
+		s.client(line)
+		s.gets(line)
+	}
 	s.says(`{"result": {"tools":[{"name":"allow","x":1.0}, {"name":"deny_a"}], "nextCursor":"n"},"id":1,"jsonrpc":"2.0"}`)
 	s.reads(`{"result": {"tools":[{"name":"allow","x":1.0}], "nextCursor":"n"},"id":1,"jsonrpc":"2.0"}`)
 	other := `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"deny_a"}]}}`

@@ -50,6 +50,9 @@ func (w *world) proxied(words ...string) *exec.Cmd {
 type transcript struct {
 	mu    sync.Mutex
 	lines []string
+	// progress is kept apart: the client tells of it beside the answers, and not
+	// always before them.
+	progress []string
 }
 
 func (s *transcript) add(what string, seen any, err error) {
@@ -79,7 +82,12 @@ func (s *transcript) join(t *testing.T, cmd *exec.Cmd) *mcp.ClientSession {
 			s.add("asks the person", r.Params, nil)
 			return &mcp.ElicitResult{Action: "decline"}, nil
 		},
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.add("progress", r.Params, nil) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			text, _ := json.Marshal(r.Params)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.progress = append(s.progress, "progress: "+string(text))
+		},
 	})
 	client.AddRoots(&mcp.Root{URI: "file:///somewhere", Name: "root"})
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
@@ -138,6 +146,9 @@ func everything(t *testing.T, cmd *exec.Cmd) []string {
 	s.add("templates", templates, err)
 	for _, uri := range []string{"demo://resource/dynamic/text/1", "demo://resource/dynamic/blob/2", "demo://none"} {
 		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		for _, part := range contentsOf(got) {
+			part.Text, part.Blob = part.Text+string(part.Blob), nil // there is a time in it
+		}
 		s.add(uri, got, err)
 	}
 	prompts, err := c.ListPrompts(ctx, nil)
@@ -153,10 +164,17 @@ func everything(t *testing.T, cmd *exec.Cmd) []string {
 	}
 	s.add("subscribe", nil, c.Subscribe(ctx, &mcp.SubscribeParams{URI: "demo://resource/dynamic/text/1"}))
 	s.add("level", nil, c.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "error"}))
-	if err := c.Close(); err != nil {
-		t.Error(err)
+	_ = c.Close() // the server itself wants to be told with a signal
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(s.lines, s.progress...)
+}
+
+func contentsOf(r *mcp.ReadResourceResult) []*mcp.ResourceContents {
+	if r == nil {
+		return nil
 	}
-	return s.lines
+	return r.Contents
 }
 
 const allowEverything = `{"version": 1, "defaults": {"security": "allowlist", "ask": "off"}, "agents": {"main": {"allowlist": [{"pattern": "tool:everything/*"}]}}}`
@@ -461,7 +479,7 @@ func TestProxyURL(t *testing.T) {
 		}
 		handler.ServeHTTP(rw, r)
 	}))
-	defer l.Close()
+	t.Cleanup(l.Close)
 	w.policy(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "off"}, "agents": {"main": {"allowlist": [{"pattern": "tool:web/echo"}]}}}`)
 	if err := w.start(); err != nil {
 		t.Fatal(err)
