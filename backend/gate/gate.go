@@ -85,6 +85,7 @@ type Gate struct {
 	standing standing
 	pause    pause
 	approved approved
+	counts   counts
 	epoch    atomic.Pointer[epoch]
 }
 
@@ -97,6 +98,7 @@ type prepared struct {
 // New makes a gate.
 func New(c Config) *Gate {
 	g := &Gate{Config: c, rules: map[string]prepared{}}
+	g.measure()
 	g.epoch.Store(newEpoch())
 	return g
 }

@@ -67,6 +67,7 @@ func (f *flight) close(state history.State, result approval.Result) {
 	if err := f.History.Put(f.row); err != nil {
 		f.Log.Error("cannot record the end of a run", "run", f.req.ID, "error", err)
 	}
+	f.count(result.Denied)
 	f.tell(kind, reason, result.ExitCode)
 }
 

@@ -478,3 +478,26 @@ func TestDeniedNamesNoFiles(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestMetrics: what is counted adds up, and names nobody.
+func TestMetrics(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: approval.ToolMark + "github/*"})
+	b.person(no, nil)
+	c := b.call("list_secret_things")
+	c.Server = "github"
+	for _, call := range []approval.ToolCall{c, c, b.call("file_write", "path", "secret-file"), b.call("file_read", "path", "/etc/shadow")} {
+		b.evaluate(call)
+	}
+	text := string(b.Metrics())
+	for _, want := range []string{
+		`countersign_allowed_total{reason="none"} 2`, `countersign_denied_total{reason="user-denied"} 1`, `countersign_denied_total{reason="protected-state"} 1`,
+		"countersign_questions_total 1", "countersign_remembered_total 2", "countersign_answer_seconds_count 1", "countersign_waiting 0",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "secret") || strings.Contains(text, "github") || strings.Contains(text, "main") {
+		t.Errorf("it names what was asked:\n%s", text)
+	}
+}

@@ -36,6 +36,7 @@ var methods = map[string]method{
 	"history.list":     historyList,
 	"history.verify":   historyVerify,
 	"leases.end":       leasesEnd,
+	"metrics":          metricsCall,
 	"pause":            pauseCall,
 	"pending.answer":   pendingAnswer,
 	"pending.hold":     pendingHold,
@@ -124,6 +125,10 @@ func (h *Host) status() Status {
 	}
 	s.HistoryAside, _ = h.history.Broken() // a folder that cannot be read has worse to tell
 	return s
+}
+
+func metricsCall(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	return string(h.gate.Metrics()), nil
 }
 
 func pendingList(h *Host, _ context.Context, _ ipc.Call) (any, error) { return h.pending.List(), nil }

@@ -24,6 +24,7 @@ var methods = map[string]credential{
 	"denylist":      byToken,
 	"history.list":  byToken,
 	"running.list":  byToken,
+	"metrics":       byToken,
 	"prepare":       byToken,
 	"which":         byToken,
 	"policy.file":   byToken,

@@ -47,6 +47,7 @@ type commands struct {
 	Leases     leasesCommands    `cmd:"" help:"Entries that have an end."`
 	Running    runningCommands   `cmd:"" help:"Commands that run now."`
 	History    historyCommands   `cmd:"" help:"What was asked and what came of it."`
+	Metrics    metricsCommand    `cmd:"" help:"Print what the host counted, in the text format of Prometheus."`
 	Pause      pauseCommand      `cmd:"" help:"Let nothing start for a while; what runs goes on."`
 	Resume     resumeCommand     `cmd:"" help:"End a pause."`
 	Stop       stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`

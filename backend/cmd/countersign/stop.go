@@ -35,6 +35,16 @@ func (resumeCommand) Run(p *program) error {
 	return p.done()
 }
 
+type metricsCommand struct{}
+
+func (metricsCommand) Run(p *program) error {
+	var text string
+	if err := p.read("metrics", struct{}{}, &text); err != nil {
+		return err
+	}
+	return p.print(text, func(w io.Writer) { fmt.Fprint(w, text) })
+}
+
 type stopCommand struct{}
 
 func (stopCommand) Run(p *program) error {
