@@ -135,7 +135,7 @@ func (f *flight) usedByTool() {
 func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
 	tool, err := toolpolicy.Look(req.Tool, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Protected: m.Analyzer.Protected})
 	if err != nil {
-		return approval.Plan{Text: display.Line(req.Tool.Tool), Invalid: err.Error(), Tool: &tool}
+		return approval.Plan{Text: shorten(display.Line(req.Tool.Tool)), Invalid: err.Error(), Tool: &tool} // it can be of any length
 	}
 	if tool.Command {
 		text := *req
