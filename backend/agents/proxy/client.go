@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/countersign-app/countersign/backend/display"
 )
@@ -57,7 +59,7 @@ func (p *proxy) readClient() {
 
 var (
 	errReturn = errors.New("the message holds a carriage return, which some servers take for its end")
-	errCase   = errors.New("the method must be written as the protocol does")
+	errMethod = errors.New("the method must be written as the protocol does")
 )
 
 // fromClient takes one message of the client.
@@ -91,8 +93,8 @@ func unclear(m Message) error {
 	switch {
 	case bytes.IndexByte(m.Raw, '\r') >= 0: // never within a text
 		return errReturn
-	case looksJudged(m.Method):
-		return errCase
+	case looksJudged(m.Method) || strings.ContainsFunc(m.Method, unicode.IsControl):
+		return errMethod
 	case m.ID != nil:
 		_, err := keyOf(m.ID)
 		return err

@@ -209,7 +209,7 @@ func TestLeftover(t *testing.T) {
 	s.gone(pids[0])
 }
 
-// TestDeaf: a server that does not read holds up only what is for it.
+// TestDeaf: a server that does not read what is sent to it can be left all the same.
 func TestDeaf(t *testing.T) {
 	s := hostile(t, "deaf")
 	s.client(onePing)

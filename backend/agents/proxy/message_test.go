@@ -62,7 +62,7 @@ func TestUnclear(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"notifications/x","params":` + "\r" + call + "\r}",
 		`{"jsonrpc":"2.0","method":"tools/call","params":{}}`, `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call ","params":{}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"\tresources/READ"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"\tresources/READ"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call\u0000x"}`,
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":true,"method":"ping"}`, `{"jsonrpc":"2.0","id":[1],"method":"ping"}`,
 		`{"jsonrpc":"2.0","id":1e9999999999,"method":"ping"}`, `{"jsonrpc":"2.0","result":{}}`,
 		`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 2000) + `","method":"ping"}`,

@@ -11,7 +11,8 @@
 // Judged are tools/call, resources/read (as the tool resource_read) and
 // prompts/get (as prompt_get). All other methods pass, also those that only this
 // server knows: who configured the server trusts it that far. Requests of the
-// server to the client pass as well.
+// server to the client pass as well. A call that is repeated with what its server
+// wanted to know first (revision 2026-07-28) is judged as a new one.
 package proxy
 
 import (

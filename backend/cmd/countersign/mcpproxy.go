@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,6 +39,10 @@ func (c *mcpProxyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	// A client that is gone, or its terminal, must not end us before the server.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(p.ctx, syscall.SIGHUP)
+	defer stop()
 	var server proxy.Server
 	if at != nil {
 		opt.Name = proxy.NameOfURL(at)
@@ -55,7 +61,7 @@ func (c *mcpProxyCommand) Run(p *program) error {
 	road := host.NewRoad(host.RoadOptions{State: p.state, Home: p.home, Log: opt.Log})
 	defer road.Close()
 	opt.Host = road
-	err = proxy.Run(p.ctx, opt, server)
+	err = proxy.Run(ctx, opt, server)
 	if ended := (*proxy.Ended)(nil); errors.As(err, &ended) {
 		return exit{ended.Code, ""} // it was logged
 	}

@@ -327,7 +327,7 @@ type pipes struct {
 	out *bufio.Reader
 }
 
-func talk(t *testing.T, cmd *exec.Cmd) *pipes {
+func talk(t *testing.T, cmd *exec.Cmd) (p *pipes, ours *os.File) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -338,17 +338,17 @@ func talk(t *testing.T, cmd *exec.Cmd) *pipes {
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = theirs, t.Output()
-	p, err := start(cmd)
+	running, err := start(cmd)
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = out.SetReadDeadline(time.Now().Add(patience))
 	t.Cleanup(func() {
-		p.end(syscall.SIGTERM)
+		running.end(syscall.SIGTERM)
 		out.Close()
 	})
-	return &pipes{t, p, in, bufio.NewReader(out)}
+	return &pipes{t, running, in, bufio.NewReader(out)}, out
 }
 
 // ask sends a line and returns the next one.
@@ -391,7 +391,7 @@ func TestProxyBytes(t *testing.T) {
 	if err := w.start(); err != nil {
 		t.Fatal(err)
 	}
-	p := talk(t, w.proxied("--name=parrot", "--", "sh", "-c", parrot))
+	p, _ := talk(t, w.proxied("--name=parrot", "--", "sh", "-c", parrot))
 	for _, id := range []string{"0", "-1", "1.50", "1e3", "9007199254740993", "123456789012345678901234567890", `"a b"`, `"\u00e4"`, `"1"`, "0.1e-7"} {
 		line := `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"arguments":{"b":1.0,"a":"\u0041 ä"} ,"name":"say"},"more":[ ]}`
 		if got, want := p.ask(line), `{"jsonrpc":"2.0","id":`+id+`,"result":`+line+`}`; got != want {
@@ -418,7 +418,7 @@ func TestProxyHostGone(t *testing.T) {
 	t.Parallel()
 	w := testWorld(t)
 	w.policy(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "off"}, "agents": {"main": {"allowlist": [{"pattern": "tool:*"}]}}}`)
-	p := talk(t, w.proxied("--", "sh", "-c", parrot))
+	p, _ := talk(t, w.proxied("--", "sh", "-c", parrot))
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"say"}}`
 	for range 2 {
 		if got := p.ask(call); !strings.Contains(got, "companion-unavailable") {
@@ -442,7 +442,7 @@ func TestProxyEnds(t *testing.T) {
 	t.Parallel()
 	w := testWorld(t)
 	for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "exit 0": 0} {
-		p := talk(t, w.proxied("--", "sh", "-c", "read line; "+script))
+		p, _ := talk(t, w.proxied("--", "sh", "-c", "read line; "+script))
 		if got := p.ask(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, `"code":-32000`) {
 			t.Error(got)
 		}
@@ -450,11 +450,48 @@ func TestProxyEnds(t *testing.T) {
 			t.Errorf("%s: it ended with %d", script, code)
 		}
 	}
-	p := talk(t, w.proxied("--", "sh", "-c", parrot))
+	p, _ := talk(t, w.proxied("--", "sh", "-c", parrot))
 	p.ask(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	p.end(syscall.SIGTERM)
 	if code := p.code(); code != 0 {
 		t.Errorf("told to end, it ended with %d", code)
+	}
+}
+
+// stubborn is a server that does not want to end.
+const stubborn = `trap '' TERM HUP; echo $$ >"$HOME/pid"
+while IFS= read -r line; do printf '{"jsonrpc":"2.0","method":"x"}\n'; done
+sleep 1000`
+
+// TestProxyClientLost: however a client goes, no server lives on.
+func TestProxyClientLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(p *pipes, out *os.File){
+		"its input": func(p *pipes, _ *os.File) { p.in.Close() },
+		"hang-up":   func(p *pipes, _ *os.File) { _ = p.Process.Signal(syscall.SIGHUP) },
+		"told":      func(p *pipes, _ *os.File) { _ = p.Process.Signal(syscall.SIGTERM) },
+		"its output": func(p *pipes, out *os.File) {
+			out.Close()
+			_, _ = io.WriteString(p.in, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n") // so that there is something to say
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testWorld(t)
+			p, out := talk(t, w.proxied("--", "sh", "-c", stubborn))
+			p.ask(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+			pid, err := readPID(filepath.Join(w.home, "pid"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose(p, out)
+			if code := p.code(); code != 0 {
+				t.Errorf("it ended with %d", code)
+			}
+			if !eventually(func() bool { return isGone(pid) }) {
+				t.Error("the server lives on")
+			}
+		})
 	}
 }
 
