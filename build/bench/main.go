@@ -34,11 +34,19 @@ const (
 func main() {
 	alone := flag.Bool("window", false, "measure the window alone, on the display that there is")
 	million := flag.String("million", "", "search a history of a million rows in this `folder`, which is filled once, in minutes")
+	server := flag.Bool("mcp-server", false, "be the MCP server that calls of the proxy are measured with")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: bench [-million FOLDER] COMMAND-LINE APP")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
+	if *server {
+		if err := mcpServer(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if flag.NArg() != 2 {
 		flag.Usage()
 		os.Exit(2)
@@ -56,7 +64,7 @@ func main() {
 
 func run(program, million string) error {
 	fmt.Printf("%-4s %-58s %12s   %s\n", "", "what", "measured", "goal")
-	for _, measure := range []func(string) error{roundTrip, shells, output, decide, hostile, recheck, load, start, record, road} {
+	for _, measure := range []func(string) error{roundTrip, client, shells, output, decide, hostile, recheck, load, start, record, road, proxy} {
 		if err := measure(program); err != nil {
 			return err
 		}
