@@ -64,7 +64,7 @@ func (a *asks) close(ctx context.Context, id string) {
 	one := a.open[id]
 	delete(a.open, id)
 	switch {
-	case false:
+	case one.again:
 		a.left = true
 	case one.over || ctx.Err() == nil:
 		a.done = append(a.done, id)

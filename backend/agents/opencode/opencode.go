@@ -12,8 +12,10 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -199,7 +201,10 @@ func (f *follower) answer(ctx, own context.Context, r request) error {
 	}
 	body := e.Reply(o, "").Stdout
 	if len(body) == 0 {
-		return errors.New("nobody decided")
+		if hindered(o) {
+			f.asks.again(r.id)
+		}
+		return fmt.Errorf("nobody decided: %s", cmp.Or(string(o.Receipt.Reason), "no reason is given"))
 	}
 	if !f.asks.answered(r.id) { // somebody else was faster
 		return nil
@@ -209,4 +214,15 @@ func (f *follower) answer(ctx, own context.Context, r request) error {
 		return err
 	}
 	return nil
+}
+
+// hindered reports whether nobody decided because of what passes: the host was
+// closing, or had too many questions. What a person saw and left alone is not
+// put to them again.
+func hindered(o approval.Outcome) bool {
+	switch o.Receipt.Reason {
+	case approval.ReasonApprovalCancelled, approval.ReasonRateLimited, approval.ReasonCompanion:
+		return o.Unanswered()
+	}
+	return false
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,24 +290,29 @@ func TestDeadServer(t *testing.T) {
 	s.none()
 }
 
-// TestUndecided: without a decision nothing is sent.
+// TestUndecided: without a decision nothing is sent, and nobody is asked twice.
 func TestUndecided(t *testing.T) {
 	for name, o := range map[string]approval.Outcome{
 		"nobody": nobody, "still asked": {Verdict: approval.VerdictAsk}, "nothing": {}, "what is not known": {Verdict: "perhaps", Always: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFake(t)
-			decided := make(chan struct{}, 1)
+			var times atomic.Int32
 			follows(t, s, func(_ context.Context, call approval.ToolCall) (approval.Outcome, error) {
 				if strings.Contains(string(call.Args), "open") {
-					decided <- struct{}{}
+					times.Add(1)
 					return o, nil
 				}
 				return yes, nil
 			})
 			s.asks("per_1", bashRequest("per_1", "open"))
-			<-decided
 			s.none()
+			s.asks("per_1", bashRequest("per_1", "open"))
+			s.event(folder, "permission.asked", bashRequest("per_end", "true"))
+			s.next()
+			if n := times.Load(); n != 1 {
+				t.Errorf("it was put %d times", n)
+			}
 		})
 	}
 }
@@ -316,14 +322,18 @@ func TestUndecided(t *testing.T) {
 func TestAgain(t *testing.T) {
 	s := newFake(t)
 	var mu sync.Mutex
-	fails := 3
+	fails := []approval.Reason{"", "", approval.ReasonApprovalCancelled, approval.ReasonRateLimited, approval.ReasonCompanion}
 	follows(t, s, func(context.Context, approval.ToolCall) (approval.Outcome, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if fails--; fails >= 0 {
+		if len(fails) == 0 {
+			return yes, nil
+		}
+		why := fails[0]
+		if fails = fails[1:]; why == "" {
 			return approval.Outcome{}, errors.New("no host is running here")
 		}
-		return yes, nil
+		return approval.Outcome{Verdict: approval.VerdictDeny, Receipt: approval.Receipt{Reason: why}}, nil
 	})
 	s.asks("per_1", bashRequest("per_1", "ls"))
 	if r := s.next(); r.path != "/permission/per_1/reply" {

@@ -416,7 +416,7 @@ export const settings = {
   takeBack: 'Take back',
   name: 'Settings',
   computer: 'This computer',
-  pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', hooks: 'Other agents', permissions: 'Permissions', general: 'General' },
+  pages: { agents: 'Agents', activity: 'Activity', try: 'Try a command', node: 'Node', hooks: 'Hooks', permissions: 'Permissions', general: 'General' },
   foot: { listening: 'Listening', broken: 'Policy file broken', history: 'History cannot be written', held: 'An edit waits for you' },
 
   agent: 'Agent',
