@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -228,12 +227,4 @@ func (n *native) gitHubEdit() error {
 	}
 	n.Tool = fileEdit
 	return n.Args.rename("file_path", "path") // as permissionRequest has it
-}
-
-// texts returns a field that is a list of texts.
-func (o object) texts(name string) (list []string, err error) {
-	if err := json.Unmarshal(o[name], &list); err != nil || len(list) == 0 {
-		return nil, errors.New(name + " is no list of texts")
-	}
-	return list, nil
 }

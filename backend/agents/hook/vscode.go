@@ -86,3 +86,11 @@ func (n *native) vscodeAddresses() error {
 	}
 	return setAddresses(n.Args, list)
 }
+
+// texts returns a field that is a list of texts.
+func (o object) texts(name string) (list []string, err error) {
+	if err := json.Unmarshal(o[name], &list); err != nil || len(list) == 0 {
+		return nil, errors.New(name + " is no list of texts")
+	}
+	return list, nil
+}

@@ -49,7 +49,7 @@ const (
 	maxDirs   = 64      // folders whose requests are looked for
 )
 
-// Errors of Follow.
+// errURL says what may be followed.
 var errURL = errors.New("the URL must be that of an opencode on this machine, such as http://127.0.0.1:4096")
 
 // Follow answers requests until ctx ends, and returns nil then. It connects

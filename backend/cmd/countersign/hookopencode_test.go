@@ -1,0 +1,127 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
+)
+
+// opencodeServer behaves like the server of opencode: it sends the events that
+// it is given and takes replies.
+func opencodeServer(t *testing.T, password string, events chan string, replies chan [2]string) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /global/event", func(w http.ResponseWriter, r *http.Request) {
+		if _, got, _ := r.BasicAuth(); got != password {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case text := <-events:
+				fmt.Fprintf(w, "data: {\"directory\":\"/\",\"payload\":%s}\n\n", text)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /permission/{id}/reply", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		replies <- [2]string{r.PathValue("id"), strings.TrimSpace(string(body))}
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func opencodeAsks(id, command string) string {
+	return fmt.Sprintf(`{"type":"permission.asked","properties":{"id":%q,"sessionID":"ses_1","permission":"bash","patterns":[%q],"metadata":{"command":%q},"always":["*"]}}`, id, command, command)
+}
+
+// within is the next value of a channel.
+func within[T any](t *testing.T, values <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-values:
+	case <-time.After(patience):
+		t.Fatal("it never comes")
+	}
+	return value
+}
+
+// What opencode asks comes to the host, the answer goes back, and a question
+// that is answered in opencode is withdrawn.
+func TestHookOpencode(t *testing.T) {
+	w := hookWorld(t)
+	asked, withdrawn := make(chan struct{}), make(chan struct{})
+	w.judges(t, func(ctx context.Context, call approval.ToolCall) (any, *ipc.Error) {
+		left := time.Until(time.UnixMilli(call.Deadline))
+		switch {
+		case call.AgentID != "robot" || call.SessionKey != "ses_1" || call.Tool != "bash_execute" || left < time.Hour:
+			t.Errorf("the host is asked for another call: %+v", call)
+		case strings.Contains(string(call.Args), "slow"):
+			close(asked)
+			<-ctx.Done()
+			close(withdrawn)
+		case strings.Contains(string(call.Args), "rm"):
+			return refusal("a person said no"), nil
+		}
+		return allowed(""), nil
+	})
+	events, replies := make(chan string), make(chan [2]string, 10)
+	url := opencodeServer(t, "secret-word", events, replies)
+	cmd := w.command("hook", "opencode", "--url", url, "--agent", "robot")
+	cmd.Env = append(cmd.Env, "OPENCODE_SERVER_PASSWORD=secret-word")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+
+	events <- opencodeAsks("per_1", "ls")
+	if got := within(t, replies); got != [2]string{"per_1", `{"reply":"once"}`} {
+		t.Errorf("%q", got)
+	}
+	events <- opencodeAsks("per_2", "rm x")
+	if got := within(t, replies); got != [2]string{"per_2", `{"message":"a person said no","reply":"reject"}`} {
+		t.Errorf("%q", got)
+	}
+	events <- opencodeAsks("per_3", "slow")
+	within(t, asked)
+	events <- `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_3","reply":"once"}}`
+	within(t, withdrawn)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := within(t, ended); err != nil || len(replies) > 0 || strings.Contains(said.String(), "secret-word") {
+		t.Errorf("it ended with %v, %d more replies, and said:\n%s", err, len(replies), said.String())
+	}
+}
+
+// Without a server of this machine there is nothing to follow.
+func TestHookOpencodeURL(t *testing.T) {
+	w := hookWorld(t)
+	for _, url := range []string{"http://example.com:4096", "https://127.0.0.1:4096", "4096"} {
+		if got := w.hook(t, "", "opencode", "--url", url); got.code != exitUsage || !strings.Contains(got.stderr, "http://127.0.0.1:4096") {
+			t.Errorf("%s: %+v", url, got)
+		}
+	}
+}
