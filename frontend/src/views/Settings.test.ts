@@ -40,7 +40,7 @@ test('the page has no violations, and shows what is there and nothing else', asy
   const { container } = await open()
   await clean(container)
   const links = screen.getAllByRole('link').map((a) => a.textContent?.trim().replace(/\s+/g, ' '))
-  expect(links).toEqual(['Agents 4', 'Activity', 'Try a command', 'Node', 'Permissions', 'General'])
+  expect(links).toEqual(['Agents 4', 'Activity', 'Try a command', 'Node', 'Hooks', 'Permissions', 'General'])
   const { allowlist, denylist } = agents.policies['claude-code']
   expect(screen.getByRole('tab', { name: `Allowlist ${allowlist.length}` })).toBeTruthy()
   expect(screen.getByRole('tab', { name: `Denylist ${denylist.length}` })).toBeTruthy()
