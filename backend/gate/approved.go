@@ -36,6 +36,7 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 	var secret [16]byte
 	rand.Read(secret[:])
 	id = strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
+	t := &ticket{flight: f, bound: bound{f.plan, f.judgement, f.contents()}} // it reads files, which others do not wait for
 	a := &f.approved
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,7 +46,6 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 	if a.list == nil {
 		a.list = map[string]*ticket{}
 	}
-	t := &ticket{flight: f, bound: bound{f.plan, f.judgement, f.contents()}}
 	t.timer = time.AfterFunc(approvedLife, func() {
 		if f.approved.take(id) == t {
 			f.refused(deny(approval.ReasonApprovalCancelled, "it was allowed, and the agent did not run it"))

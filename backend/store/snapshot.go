@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -71,6 +72,9 @@ type view struct {
 	waiting *Document
 	kept    map[string][]approval.Entry
 	ready   sync.Map // agent → approval.Policy
+	// others are the agents that only "tools" and "charters" name.
+	others map[string]bool
+	named  sync.Once
 }
 
 func (v *view) policy(agentID string) approval.Policy {
@@ -90,7 +94,13 @@ func (v *view) policy(agentID string) approval.Policy {
 }
 
 func (v *view) knows(agentID string) bool {
-	return v.accepted.names(agentID) || v.waiting != nil && v.waiting.names(agentID)
+	v.named.Do(func() {
+		v.others = v.accepted.named()
+		if v.waiting != nil {
+			maps.Copy(v.others, v.waiting.named())
+		}
+	})
+	return v.accepted.Agents[agentID] != nil || v.waiting != nil && v.waiting.Agents[agentID] != nil || v.others[agentID]
 }
 
 func (v *view) resolve(agentID string) approval.Policy {

@@ -48,18 +48,17 @@ func toolsOf(extra Extra, home string) (t toolSettings, err error) {
 	return t, err
 }
 
-// names reports whether the document says something about an agent.
-func (d *Document) names(agentID string) bool {
-	if d.Agents[agentID] != nil {
-		return true
-	}
-	if len(d.Extra) == 0 {
-		return false
-	}
+// named returns the agents that "tools" and "charters" name.
+func (d *Document) named() map[string]bool {
 	tools, _ := toolsOf(d.Extra, "") // they were read when the file was
-	charters, _ := chartersOf(d.Extra)
-	_, ofTools := tools.Agents[agentID]
-	return ofTools || charters[agentID] != nil
+	names := map[string]bool{}
+	for id := range tools.Agents {
+		names[id] = true
+	}
+	for id := range d.Charters() {
+		names[id] = true
+	}
+	return names
 }
 
 // layers returns those that hold for an agent, the widest first.
