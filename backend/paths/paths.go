@@ -123,6 +123,9 @@ func (s State) Preferences() string { return filepath.Join(s.Dir, "countersign.j
 // Grants is which build of the app macOS gave which permission.
 func (s State) Grants() string { return filepath.Join(s.Dir, "grants.json") }
 
+// MCPToken is the token of those who speak to the MCP server over HTTP.
+func (s State) MCPToken() string { return filepath.Join(s.Dir, "mcp-token") }
+
 // Charters is the folder of the charters.
 func (s State) Charters() string { return filepath.Join(s.Dir, "charters") }
 

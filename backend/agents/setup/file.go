@@ -139,8 +139,8 @@ func (f *file) read() error {
 }
 
 // unchanged makes sure that the file is still what was read. What somebody
-// writes between this look and the rename that follows it is lost but for the
-// backup: no agent takes a lock on its settings.
+// writes between this look and the rename that follows it is lost: no agent
+// takes a lock on its settings.
 func (f file) unchanged() error {
 	now := f
 	if err := now.read(); err != nil {

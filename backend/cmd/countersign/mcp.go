@@ -85,6 +85,6 @@ func (c *mcpServeCommand) token(p *program) (token, file string, err error) {
 	}
 	var random [32]byte
 	rand.Read(random[:]) // never fails
-	token, file = hex.EncodeToString(random[:]), filepath.Join(p.state.Dir, "mcp-token")
+	token, file = hex.EncodeToString(random[:]), p.state.MCPToken()
 	return token, file, p.keep(file, token)
 }

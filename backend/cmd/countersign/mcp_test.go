@@ -618,7 +618,7 @@ func (w *world) mcpHTTP(t *testing.T, flags ...string) (server *process, url, to
 	}) {
 		t.Fatal("it does not listen")
 	}
-	text, err := os.ReadFile(filepath.Join(w.state.Dir, "mcp-token"))
+	text, err := os.ReadFile(w.state.MCPToken())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -644,7 +644,7 @@ func TestMCPSessions(t *testing.T) {
 	t.Parallel()
 	w := mcpWorld(t)
 	server, url, token := w.mcpHTTP(t)
-	info, err := os.Stat(filepath.Join(w.state.Dir, "mcp-token"))
+	info, err := os.Stat(w.state.MCPToken())
 	if err != nil || info.Mode().Perm() != 0o600 || len(token) != 64 {
 		t.Fatal(info.Mode(), len(token), err)
 	}
