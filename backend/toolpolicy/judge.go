@@ -46,7 +46,8 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	j := approval.Judgement{}
 	one := r.verdict(in, &j)
 	j.Verdict, j.Finding, j.Segments = one.Verdict, one.Finding, []approval.SegmentJudgement{one}
-	j.Risk = weigh(in, r.declared(in.Tool), one)
+	risk, sort := r.declared(in.Tool)
+	j.Risk = weigh(in, risk, sort, one)
 	if one.Verdict == approval.VerdictAsk && !in.Tool.NoAlways {
 		j.Offers = offers(in, one.Finding.Reason)
 		if len(j.Offers) > 0 {

@@ -462,3 +462,23 @@ func TestToolTravels(t *testing.T) {
 		t.Errorf("it is another question then: %s", text)
 	}
 }
+
+// TestDeclaredRisk: what rules say of a tool raises its score, and never lowers it.
+func TestDeclaredRisk(t *testing.T) {
+	w := newWorld(t)
+	score := func(rule approval.ToolRule) int {
+		w.policy = approval.Policy{Tools: []approval.ToolLayer{{Rules: map[string]approval.ToolRule{"*": rule}}}}
+		j, _ := w.judge(call("deploy"), "")
+		return j.Risk.Score
+	}
+	unknown := score(approval.ToolRule{})
+	if got := score(approval.ToolRule{Category: approval.CategoryAdmin}); got < approval.HighFrom {
+		t.Errorf("a tool that administers: %d", got)
+	}
+	if got := score(approval.ToolRule{Risk: approval.ToolRiskCritical}); got < 90 {
+		t.Errorf("a critical tool: %d", got)
+	}
+	if got := score(approval.ToolRule{Risk: approval.ToolRiskNone}); got < unknown {
+		t.Errorf("a tool without risk: %d, and %d without a rule", got, unknown)
+	}
+}

@@ -1,6 +1,7 @@
 package toolpolicy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -56,24 +57,30 @@ func declaredPoints(r approval.ToolRisk) int {
 	return 0
 }
 
-// declared is the highest risk that rules declare for a tool.
-func (r *Rules) declared(t *approval.Tool) approval.ToolRisk {
-	var worst approval.ToolRisk
+// declared is the highest risk that rules declare for a tool, and the sort of
+// thing that they say it does.
+func (r *Rules) declared(t *approval.Tool) (worst approval.ToolRisk, sort approval.ToolCategory) {
 	for i := range r.layers {
 		for _, one := range r.layers[i].rules {
-			if names(one.name, t) && declaredPoints(one.Risk) >= declaredPoints(worst) {
+			if !names(one.name, t) {
+				continue
+			}
+			if declaredPoints(one.Risk) >= declaredPoints(worst) {
 				worst = one.Risk
 			}
+			sort = cmp.Or(sort, one.Category)
 		}
 	}
-	return worst
+	return worst, sort
 }
 
-// weigh scores a call.
-func weigh(in Input, declared approval.ToolRisk, j approval.SegmentJudgement) approval.Weighed {
+// weigh scores a call. What rules say of its sort counts where we know nothing.
+func weigh(in Input, declared approval.ToolRisk, sort approval.ToolCategory, j approval.SegmentJudgement) approval.Weighed {
 	w := approval.Weighed{}
+	t := *in.Tool
+	t.Category = cmp.Or(t.Category, sort)
 	for _, one := range weights() {
-		if one.of(in.Tool) {
+		if one.of(&t) {
 			w.Score += one.points
 			w.Reasons = append(w.Reasons, say(one.reason, one.says))
 		}
