@@ -30,6 +30,9 @@ type Policy struct {
 	// Confirm are commands that are asked about each time, whatever lets them
 	// pass.
 	Confirm []DenyRule `json:"confirm,omitempty"`
+	// Approvers are those whom a question goes to in their order; none for the
+	// person here alone. At their end askFallback decides.
+	Approvers []Approver `json:"approvers,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
 }
@@ -93,7 +96,9 @@ type DenyRule struct {
 	Args    []string `json:"args,omitempty"`
 	// Anywhere lets Args stand anywhere among the words of a command and be
 	// spelled in any way: as they mean it, not as they lie.
-	Anywhere bool   `json:"anywhere,omitempty"`
+	Anywhere bool `json:"anywhere,omitempty"`
+	// Escalate asks the next approver at once, of what is asked about.
+	Escalate bool   `json:"-"`
 	Reason   string `json:"reason,omitempty"`
 }
 
@@ -151,6 +156,8 @@ type Judgement struct {
 	// Offers are narrower and wider ways to remember a yes, from the narrowest
 	// on; none where Writes only accepts what changed under other entries.
 	Offers []Offer `json:"offers,omitempty"`
+	// Escalate tells that the next approver is asked at once.
+	Escalate bool `json:"-"`
 }
 
 // SegmentJudgement is the verdict on one segment.
@@ -164,6 +171,8 @@ type SegmentJudgement struct {
 	// allows a number of uses only.
 	EntryID string `json:"-"`
 	Counted bool   `json:"-"`
+	// Escalate tells that a charter has the next approver asked at once.
+	Escalate bool `json:"-"`
 	// Learn are the files of which the entry holds no record, or another one.
 	Learn []Seen `json:"-"`
 }

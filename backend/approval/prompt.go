@@ -28,6 +28,8 @@ type Prompt struct {
 	// tells that it is stopped.
 	Latest int64 `json:"latest,omitempty"`
 	Held   bool  `json:"held,omitempty"`
+	// Turns are when gateways are asked too, where nobody answered before.
+	Turns []Turn `json:"turns,omitempty"`
 	// Count is how many identical requests wait for this one answer.
 	Count int `json:"count"`
 	// CallerGone tells that nobody waits any more: an answer runs nothing.
@@ -44,7 +46,7 @@ type Prompt struct {
 // means. It is the same on both sides of the socket. How many share the
 // question, and the time, are left out.
 func (p Prompt) Digest() string {
-	p.Count, p.Asked, p.Expires, p.Latest, p.Held = 0, 0, 0, 0, false
+	p.Count, p.Asked, p.Expires, p.Latest, p.Held, p.Turns = 0, 0, 0, 0, false, nil
 	p.CallerGone, p.GoneBecause, p.GoneAt = false, "", 0
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -75,6 +77,9 @@ type Answer struct {
 	Finding
 	// Note is what the person wants the agent to know.
 	Note string
+	// Remote tells that it was given at a gateway, so that it does not matter who
+	// is in front of the screen here.
+	Remote bool
 	// Choice says what allow-always writes, and for how long.
 	Choice Choice
 	// Shared tells that another request got the same answer before, and writes

@@ -133,6 +133,8 @@ type ToolRule struct {
 	ArgRestrictions map[string]ArgRule `json:"argRestrictions,omitempty"`
 	Risk            ToolRisk           `json:"risk,omitempty"`
 	Category        ToolCategory       `json:"category,omitempty"`
+	// Escalate asks the next approver at once, of what is asked about.
+	Escalate bool `json:"-"`
 }
 
 // ArgRule is what one argument of a tool must be.

@@ -191,13 +191,21 @@ func (c Charter) On(p approval.Policy, name string) approval.Policy {
 			p.Denylist = append(p.Denylist, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Reason: layer.Origin})
 		}
 	}
-	for _, pattern := range c.RequireConfirmation {
+	confirm := func(pattern string, escalate bool) {
 		tool, command := charterPattern(pattern)
 		if tool != "" {
-			layer.Rules[tool] = approval.ToolRule{Ask: approval.AskAlways}
+			layer.Rules[tool] = approval.ToolRule{Ask: approval.AskAlways, Escalate: escalate}
 		}
 		if command != nil {
-			p.Confirm = append(p.Confirm, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Reason: layer.Origin})
+			p.Confirm = append(p.Confirm, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Escalate: escalate, Reason: layer.Origin})
+		}
+	}
+	for _, pattern := range c.Escalate { // the first rule that fits a command counts
+		confirm(pattern, true)
+	}
+	for _, pattern := range c.RequireConfirmation {
+		if !slices.Contains(c.Escalate, pattern) {
+			confirm(pattern, false)
 		}
 	}
 	p.Tools = append(slices.Clone(p.Tools), layer)

@@ -193,8 +193,11 @@ func (f *flight) questionEnds() (ends, latest time.Time) {
 // ask puts the question and takes the answer.
 func (f *flight) ask(ctx context.Context) *approval.Denial {
 	ends, latest := f.questionEnds()
+	way := f.escalate()
+	ends = way.within(ends, latest)
 	f.offer()
 	prompt := f.prompt(ends)
+	prompt.Turns = way.turns
 	f.row.Choices = prompt.Judgement.Choices
 	shown := &bound{f.plan, f.judgement, f.contents()}
 	prompt.Bound = shown
@@ -208,6 +211,9 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	}
 	if err != nil {
 		return deny(approval.ReasonApprovalCancelled, err.Error())
+	}
+	if way.atEnd(answer, f.Now()) && f.fallsBack(prompt.Plan) {
+		return f.proceed(ctx)
 	}
 	f.answer = answer
 	f.row.Answered, f.row.Decision, f.row.AnsweredBy, f.row.Note = f.Now(), answer.Decision, answer.By, display.Redact(answer.Note)

@@ -54,6 +54,7 @@ func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 	}
 	in.Tool = &found
 	j := r.Rules.Evaluate(in)
+	j.Escalate = found.Escalate
 	if t.DefaultToNo {
 		j.Risk.Level, j.Risk.Score = approval.RiskHigh, max(j.Risk.Score, approval.HighFrom)
 	}

@@ -48,6 +48,9 @@ func init() { // they list each other in what they serve
 		"node.invoke.progress": {node, scopeNone, invokeProgress},
 		"node.event":           {node, scopeNone, nodeEvent},
 		"skills.bins":          {node, scopeNone, skillsBins},
+
+		methodEscalated:          {node, scopeNone, askForNode},
+		"node.approval.withdraw": {node, scopeNone, withdrawForNode},
 	}
 }
 

@@ -106,7 +106,7 @@ func (p *peer) Event(link.Event) {}
 
 // Request serves one method.
 func (p *peer) Request(r link.Request) {
-	if p.role == link.RoleNode { // its methods never wait, and another goroutine would cost more than they do
+	if p.role == link.RoleNode && r.Method != methodEscalated { // no other of its methods waits, and another goroutine would cost more than they do
 		p.take(p.ctx, r)
 		return
 	}

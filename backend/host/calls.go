@@ -26,38 +26,39 @@ type method func(h *Host, ctx context.Context, c ipc.Call) (any, error)
 // methods are what this host offers. Which credential each needs is settled
 // at the door, in package ipc.
 var methods = map[string]method{
-	"approved.run":     approvedRun,
-	"charters.use":     chartersUse,
-	"denylist":         denylist,
-	"entries.add":      entriesAdd,
-	"environment.read": environmentRead,
-	"entries.remove":   entriesRemove,
-	"explain":          explain,
-	"history.list":     historyList,
-	"history.verify":   historyVerify,
-	"leases.end":       leasesEnd,
-	"metrics":          metricsCall,
-	"pause":            pauseCall,
-	"pending.answer":   pendingAnswer,
-	"pending.hold":     pendingHold,
-	"pending.list":     pendingList,
-	"pending.watch":    pendingWatch,
-	"policy.accept":    policyAccept,
-	"policy.file":      policyFile,
-	"policy.get":       policyGet,
-	"policy.propose":   policyPropose,
-	"policy.reject":    policyReject,
-	"policy.set":       policySet,
-	"resume":           resumeCall,
-	"prepare":          prepare,
-	"running.list":     runningList,
-	"running.stop":     runningStop,
-	"status":           status,
-	"stop":             stopAll,
-	"tool.decide":      toolDecide,
-	"tools.denied":     toolsDenied,
-	"which":            which,
-	"window.open":      windowOpen,
+	"approved.run":      approvedRun,
+	"charters.use":      chartersUse,
+	"denylist":          denylist,
+	"entries.add":       entriesAdd,
+	"environment.read":  environmentRead,
+	"entries.remove":    entriesRemove,
+	"explain":           explain,
+	"history.list":      historyList,
+	"history.verify":    historyVerify,
+	"leases.end":        leasesEnd,
+	"metrics":           metricsCall,
+	"pause":             pauseCall,
+	"pending.answer":    pendingAnswer,
+	"pending.escalated": pendingEscalated,
+	"pending.hold":      pendingHold,
+	"pending.list":      pendingList,
+	"pending.watch":     pendingWatch,
+	"policy.accept":     policyAccept,
+	"policy.file":       policyFile,
+	"policy.get":        policyGet,
+	"policy.propose":    policyPropose,
+	"policy.reject":     policyReject,
+	"policy.set":        policySet,
+	"resume":            resumeCall,
+	"prepare":           prepare,
+	"running.list":      runningList,
+	"running.stop":      runningStop,
+	"status":            status,
+	"stop":              stopAll,
+	"tool.decide":       toolDecide,
+	"tools.denied":      toolsDenied,
+	"which":             which,
+	"window.open":       windowOpen,
 }
 
 // decode reads the parameters of a call strictly: a field that nobody knows
@@ -187,6 +188,32 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
+}
+
+// Escalated is what the operators of a gateway answered to a question whose turn
+// came to them.
+type Escalated struct {
+	ID       string            `json:"id"`
+	Digest   string            `json:"digest"` // of the question as they were shown it
+	Count    int               `json:"count"`
+	Gateway  string            `json:"gateway"` // HOST:PORT
+	Decision approval.Decision `json:"decision"`
+}
+
+func pendingEscalated(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	said, err := decode[Escalated](c)
+	if err != nil {
+		return nil, err
+	}
+	p, _, ok := h.pending.Find(said.ID)
+	if !ok {
+		return nil, pending.ErrUnknown
+	}
+	if err := h.gate.MayAnswer(p, said.Gateway, said.Decision); err != nil {
+		return nil, err
+	}
+	a := approval.Answer{Decision: said.Decision, By: "gateway " + said.Gateway, Remote: true}
+	return struct{}{}, h.pending.Answer(said.ID, pending.Shown{Digest: said.Digest, Count: said.Count}, a)
 }
 
 func pendingHold(h *Host, _ context.Context, c ipc.Call) (any, error) {

@@ -116,6 +116,21 @@ func (r *Road) Call(ctx context.Context, method string, params, out any) error {
 	return r.use(ctx, func(l *lane) error { return l.Call(ctx, []byte(l.token), method, params, out) })
 }
 
+// Watch waits until other questions wait than at a cursor. It starts no host:
+// where none is, nobody asks.
+func (r *Road) Watch(ctx context.Context, cursor uint64) (w Watch, err error) {
+	l, err := r.take(false)
+	if err != nil {
+		return w, err
+	}
+	if err := l.Call(ctx, []byte(l.token), "pending.watch", map[string]uint64{"cursor": cursor}, &w); err != nil {
+		l.Close()
+		return w, err
+	}
+	r.put(l)
+	return w, nil
+}
+
 func (r *Road) use(ctx context.Context, do func(*lane) error) error {
 	select {
 	case r.turns <- struct{}{}:
@@ -123,7 +138,7 @@ func (r *Road) use(ctx context.Context, do func(*lane) error) error {
 		return ctx.Err()
 	}
 	defer func() { <-r.turns }()
-	l, err := r.take()
+	l, err := r.take(true)
 	if err != nil {
 		return err
 	}
@@ -137,8 +152,9 @@ func (r *Road) use(ctx context.Context, do func(*lane) error) error {
 	return err
 }
 
-// take returns a connection that nobody uses.
-func (r *Road) take() (*lane, error) {
+// take returns a connection that nobody uses. It starts a host where none is, if
+// it may.
+func (r *Road) take(start bool) (*lane, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.idle) > 0 {
@@ -151,7 +167,7 @@ func (r *Road) take() (*lane, error) {
 	}
 	l, err := r.dial()
 	if errors.Is(err, ErrNobody) || errors.Is(err, ErrNoPolicy) {
-		if r.opt.Own == nil || time.Now().Before(r.after) {
+		if !start || r.opt.Own == nil || time.Now().Before(r.after) {
 			return nil, errCompanion
 		}
 		if err := r.start(); err != nil {

@@ -210,6 +210,9 @@ func (c *conn) call(f frame) bool {
 			return c.refuse(f, &Error{CodeForbidden, err.Error(), approval.ReasonInvalid})
 		}
 	}
+	if bridges[k.Method] && c.still(c.s.door.Ours) != nil {
+		return c.refuse(f, &Error{CodeForbidden, "only Countersign's own node service may say what a gateway said", approval.ReasonInvalid})
+	}
 	if asks[k.Method] && !c.remember() {
 		return false
 	}

@@ -13,6 +13,10 @@ const (
 // request do: who calls them is remembered as one that asked.
 var asks = map[string]bool{"tool.decide": true, "approved.run": true}
 
+// bridges are the methods for our own node service alone: what they say that a
+// gateway said, anybody could say.
+var bridges = map[string]bool{"pending.escalated": true}
+
 // methods are those of kind call, with the weakest credential that each
 // accepts (product.md, two credentials).
 var methods = map[string]credential{
@@ -35,6 +39,8 @@ var methods = map[string]credential{
 	"tool.decide":  byToken,
 	"tools.denied": byToken,
 	"approved.run": byToken, // who has the id may run what was allowed under it
+
+	"pending.escalated": byToken,
 
 	"pending.answer":   byKey,
 	"pending.hold":     byKey,

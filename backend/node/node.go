@@ -143,6 +143,7 @@ func (n *Node) join(ctx context.Context) (joined bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var sender sync.WaitGroup
 	sender.Go(func() { n.outbox.drain(ctx, conn) })
+	sender.Go(func() { n.escalate(ctx, conn) })
 	err = conn.Serve(ctx, &session{Node: n, conn: conn, busy: make(chan struct{}, maxBusy)})
 	cancel()
 	sender.Wait()

@@ -49,7 +49,9 @@ type gateway struct {
 	results map[string]chan reply
 	began   map[string]int // runs that started and did not end
 	refuse  *link.Error    // what a connect is answered
-	deaf    bool           // nothing is acknowledged
+	// escalated are the questions that nodes put to operators.
+	escalated chan link.Request
+	deaf      bool // nothing is acknowledged
 }
 
 // member is a node that joined.
@@ -62,7 +64,7 @@ type member struct {
 
 func newGateway(t *testing.T) *gateway {
 	g := &gateway{t: t, joined: make(chan *member, 16), told: make(chan string, 20_000), states: make(chan string, 20_000),
-		results: map[string]chan reply{}, began: map[string]int{}}
+		escalated: make(chan link.Request, 100), results: map[string]chan reply{}, began: map[string]int{}}
 	g.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, c, err := link.Accept(w, r, func(*link.Connect) (*link.Hello, *link.Error) {
 			g.mu.Lock()
@@ -108,6 +110,9 @@ func (m *member) Request(r link.Request) {
 		}
 		must(m.t, json.Unmarshal(r.Params, &p))
 		m.states <- fmt.Sprint(p.InvokeID, " ", p.Seq, " ", p.Chunk)
+	case "node.approval.request":
+		m.escalated <- r
+		return
 	case "node.event":
 		var e struct {
 			Event   string

@@ -228,7 +228,7 @@ func (b *Book) answerable(id string, shown Shown, a approval.Answer) (*question,
 	if q == nil {
 		return nil, ErrUnknown
 	}
-	if b.locked {
+	if b.locked && !a.Remote {
 		return nil, ErrLocked
 	}
 	if !slices.Contains(q.prompt.Judgement.Choices, a.Decision) {

@@ -18,7 +18,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 		return verdict(approval.VerdictDeny, rule.finding(), rule.Pattern)
 	}
 	if rule := r.confirm.meets(s); rule != nil {
-		return verdict(approval.VerdictAsk, rule.confirms(), "")
+		one := verdict(approval.VerdictAsk, rule.confirms(), "")
+		one.Escalate = rule.Escalate
+		return one
 	}
 	if s.Named {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "only named")

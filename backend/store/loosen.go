@@ -41,6 +41,7 @@ func compare(old, new *Document) (reasons []string, kept map[string][]approval.E
 	c.denylists()
 	c.opaque("tools", old.Extra, new.Extra)
 	c.opaque("charters", old.Extra, new.Extra)
+	c.opaque("approvers", old.Extra, new.Extra)
 	c.opaque("safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
 	for _, id := range agentIDs(old, new) {
 		c.opaque("safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
@@ -323,5 +324,8 @@ func stricter(a, b approval.Policy) approval.Policy {
 	p.Skills = common(a.Skills, b.Skills)
 	p.Tools = slices.Concat(a.Tools, b.Tools) // all of them must agree
 	p.Charters = slices.Concat(a.Charters, b.Charters)
+	if !slices.Equal(a.Approvers, b.Approvers) {
+		p.Approvers = nil // the person here alone, and silence denies
+	}
 	return p
 }

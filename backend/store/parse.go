@@ -111,13 +111,20 @@ func (p *parser) document() (*Document, error) {
 				}
 				return p.agent(d.Agent(id), id)
 			})
-		case "tools", "charters":
-			if err := p.keptObject(&d.Extra, key); err != nil {
+		case "tools", "charters", "approvers":
+			keep := p.keptObject
+			if key == "approvers" {
+				keep = p.keep
+			}
+			if err := keep(&d.Extra, key); err != nil {
 				return err
 			}
 			_, err := toolsOf(d.Extra, p.home)
-			if key == "charters" {
+			switch key {
+			case "charters":
 				_, err = chartersOf(d.Extra)
+			case "approvers":
+				_, err = approversOf(d.Extra)
 			}
 			if err != nil {
 				return p.bad("%s", err)

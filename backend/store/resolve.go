@@ -64,6 +64,7 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 	}
 	charters, _ := chartersOf(d.Extra)
 	p.Charters = slices.Concat(charters[Every], charters[agentID])
+	p.Approvers, _ = approversOf(d.Extra)
 	for _, l := range slices.Backward(layers) {
 		p.Denylist = append(p.Denylist, l.rules.Denylist...)
 		for _, skill := range l.rules.SkillBins {

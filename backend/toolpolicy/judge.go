@@ -74,7 +74,7 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 			if !names(one.name, t) {
 				continue
 			}
-			j.Ask = approval.StricterAsk(j.Ask, one.Ask)
+			j.Ask, j.Escalate = approval.StricterAsk(j.Ask, one.Ask), j.Escalate || one.Escalate
 			full = full || one.Security == approval.SecurityFull
 			listed = listed || one.Security == approval.SecurityList
 		}
