@@ -237,6 +237,8 @@ func charterPattern(pattern string) (tool string, command []string) {
 	switch {
 	case len(words) > 1:
 		return "", words
+	case strings.HasPrefix(words[0], "/") || strings.HasPrefix(words[0], "~"):
+		return "", words
 	case strings.ContainsAny(words[0], "/:"):
 		return words[0], nil
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -133,7 +134,7 @@ func (f *flight) usedByTool() {
 
 // analyzeTool makes the plan of a tool call.
 func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
-	tool, err := toolpolicy.Look(req.Tool, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Protected: m.Analyzer.Protected})
+	tool, err := toolpolicy.Look(req.Tool, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Link: linkText, Protected: m.Analyzer.Protected})
 	if err != nil {
 		return approval.Plan{Text: shorten(display.Line(req.Tool.Tool)), Invalid: err.Error(), Tool: &tool} // it can be of any length
 	}
@@ -154,6 +155,15 @@ func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
 		}
 	}
 	return plan
+}
+
+// linkText returns what a link says, "" where there is none.
+func linkText(at string) string {
+	text, err := os.Readlink(at)
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // sameTool reports whether two looks at a call found the same call, and the same

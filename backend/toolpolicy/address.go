@@ -30,7 +30,11 @@ func (l *looker) address(at, said string) error {
 // for one that is. Names are not looked up: what a name leads to can change
 // until it is fetched, so only what a name says of itself counts.
 func whyNotPublic(u *url.URL) string {
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := strings.ToLower(u.Hostname())
+	if strings.Contains(host, "..") {
+		return "its name holds unusual characters"
+	}
+	host = strings.TrimSuffix(host, ".")
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "its scheme is " + u.Scheme
@@ -49,6 +53,8 @@ func whyNotPublic(u *url.URL) string {
 		return "it is written in a way that programs read differently"
 	}
 	switch {
+	case endsInNumber(host):
+		return "it is written in a way that programs read differently"
 	case !plainName(host):
 		return "its name holds unusual characters"
 	case !strings.Contains(host, "."):
@@ -56,7 +62,7 @@ func whyNotPublic(u *url.URL) string {
 	case host == "metadata.google.internal" || host == "metadata.goog":
 		return "it is the metadata service of a cloud"
 	}
-	for _, local := range []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "localdomain", "test", "invalid", "onion"} {
+	for _, local := range []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "localdomain", "test", "invalid", "onion", "svc"} {
 		if strings.HasSuffix(host, "."+local) {
 			return "its name is one of the local network"
 		}
@@ -75,7 +81,7 @@ func whyNotPublicIP(ip netip.Addr) string {
 	switch {
 	case ip.Zone() != "":
 		return "it is of the local network"
-	case ip == netip.AddrFrom4([4]byte{169, 254, 169, 254}) || ip == netip.AddrFrom4([4]byte{100, 100, 100, 200}) || ip == netip.MustParseAddr("fd00:ec2::254"):
+	case ip == netip.AddrFrom4([4]byte{169, 254, 169, 254}) || ip == netip.AddrFrom4([4]byte{100, 100, 100, 200}) || ip == netip.AddrFrom4([4]byte{168, 63, 129, 16}) || ip == netip.MustParseAddr("fd00:ec2::254"):
 		return "it is the metadata service of a cloud"
 	case ip.IsLoopback() || ip.IsUnspecified():
 		return "it is this machine"
@@ -84,7 +90,7 @@ func whyNotPublicIP(ip netip.Addr) string {
 	case ip.IsPrivate():
 		return "it is of a private network"
 	}
-	for _, prefix := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "fec0::/10", "2001:db8::/32"} {
+	for _, prefix := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "fec0::/10", "2001:db8::/32", "2001::/32", "64:ff9b:1::/48", "::ffff:0:0:0/96"} {
 		if netip.MustParsePrefix(prefix).Contains(ip) {
 			return "it is of no public network"
 		}
@@ -100,6 +106,16 @@ func whyNotPublicIP(ip netip.Addr) string {
 		}
 	}
 	return ""
+}
+
+// endsInNumber reports whether browsers and Node take a host for a number,
+// whatever stands before its last part (WHATWG URL, ends in a number).
+func endsInNumber(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 // looseIPv4 reads what many programs take for a number: 2130706433, 0x7f.1,

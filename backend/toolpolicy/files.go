@@ -3,6 +3,7 @@ package toolpolicy
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -28,6 +30,9 @@ func (l *looker) values(at, key string, value any) error {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key == "" {
+				return errors.New("an argument has no name")
+			}
 			if err := l.named(join(at, key), key, v[key]); err != nil {
 				return err
 			}
@@ -57,7 +62,10 @@ func (l *looker) named(at, key string, value any) error {
 	if len(l.tool.Files)+len(l.tool.Addresses) >= maxFiles {
 		return fmt.Errorf("the arguments name more than %d files and addresses", maxFiles)
 	}
-	switch kindOf(key, text, l.tool) {
+	if l.tool.Name == fileSearch && globArgument(key) {
+		text = globName(text)
+	}
+	switch l.kindOf(key, text) {
 	case aFile:
 		return l.file(at, text)
 	case anAddress:
@@ -75,64 +83,149 @@ const (
 	anAddress
 )
 
-// kindOf says what a text is by the name of its argument and by what it looks
-// like. A tool that nothing is known of may call a path anything.
-func kindOf(key, text string, t *approval.Tool) kind {
-	lower := strings.ToLower(text)
-	switch {
+// kindOf says what a text is: by the name of its argument where that tells, for
+// a path may be spelled like an address, and then by what it looks like. A tool
+// of a server may call a path anything.
+func (l *looker) kindOf(key, text string) kind {
+	theirs := l.tool.Server != ""
+	switch lower := strings.ToLower(text); {
+	case approval.TextArgument(key):
+		return aText
+	case theirs && text == "":
+		return aText
+	case pathArgument(key):
+		return aFile
+	case strings.EqualFold(key, "url") && (!theirs || !strings.HasPrefix(text, "/")):
+		return anAddress
 	case strings.HasPrefix(lower, "file:"):
 		return aFile
 	case strings.HasPrefix(lower, "http:"), strings.HasPrefix(lower, "https:"):
-		if t.Server == "" && t.Category != approval.CategoryNetwork && key != "url" {
+		if theirs && strings.ContainsAny(text, " \t\r\n") {
+			return aText // a sentence
+		}
+		if !theirs && l.tool.Category != approval.CategoryNetwork {
 			return aText // what is written or looked for is not fetched
 		}
 		return anAddress
-	}
-	switch strings.ToLower(key) {
-	case "url":
-		return anAddress
-	case "content", "contents", "text", "command", "pattern", "query", "old_string", "new_string", "oldtext", "newtext", "patch", "diff", "body", "prompt", "description", "message":
+	case l.tool.Name == fileSearch && !theirs && globArgument(key):
+		if l.secret(text) {
+			return aFile
+		}
 		return aText
-	case "path", "paths", "file", "files", "file_path", "filepath", "filename", "notebook_path", "dir", "directory", "folder", "root", "cwd", "workdir",
-		"source", "destination", "src", "dst", "target", "from", "to", "uri":
+	case len(text) < 2 || strings.ContainsAny(text, "\n\x00"):
+		return aText
+	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "~"), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
 		return aFile
-	}
-	if l := len(text); l < 2 || l > 4096 || strings.ContainsAny(text, "\n\x00") {
-		return aText
-	}
-	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") {
+	case theirs && len(text) <= maxPath && l.secret(text):
 		return aFile
 	}
 	return aText
 }
 
-// file looks at one file that an argument names.
+// maxPath is how long a path may be, in bytes.
+const maxPath = 4096
+
+// secret reports whether a text names protected state as a path from the
+// session's folder on.
+func (l *looker) secret(text string) bool {
+	return text != "" && l.protected(path.Clean(l.absolute(text)), true) != approval.ProtectedNot
+}
+
+// pathArgument reports whether an argument of this name holds a path.
+func pathArgument(key string) bool {
+	switch lower := strings.ToLower(key); lower {
+	case "path", "paths", "file", "files", "filepath", "filename", "dir", "directory", "folder", "root", "cwd", "workdir",
+		"source", "destination", "src", "dst", "target", "from", "to", "uri":
+		return true
+	default:
+		for _, end := range []string{"_path", "_paths", "_file", "_files", "_dir", "_directory", "_folder", "_uri"} {
+			if strings.HasSuffix(lower, end) {
+				return true
+			}
+		}
+	}
+	for _, end := range []string{"Path", "Paths", "File", "Files", "Dir", "Directory", "Folder", "Uri", "URI"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// globArgument reports whether an argument of a search says which files are
+// read.
+func globArgument(key string) bool {
+	switch strings.ToLower(key) {
+	case "glob", "include", "include_pattern", "includepattern":
+		return true
+	}
+	return false
+}
+
+// globName is what a pattern of files names in any folder.
+func globName(pattern string) string { return strings.Trim(strings.TrimPrefix(pattern, "**/"), "*!") }
+
+// file looks at one file that an argument names, in every way that agents read
+// such a name.
 func (l *looker) file(at, name string) error {
 	if name == "" {
 		return fmt.Errorf("%s is empty", at)
 	}
-	if len(name) > 4096 || strings.Contains(name, "\x00") {
+	if len(name) > maxPath || strings.Contains(name, "\x00") {
 		return fmt.Errorf("%s is no path", at)
 	}
-	if strings.HasPrefix(strings.ToLower(name), "file:") {
+	if strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Cf, r) || unicode.IsControl(r) }) {
+		return fmt.Errorf("%s begins or ends with blanks, or holds characters that cannot be seen: programs read it differently", at)
+	}
+	first := l.absolute(name)
+	readings := []string{first, path.Clean(first)} // agents in Node resolve ".." before they follow links
+	switch {
+	case strings.HasPrefix(strings.ToLower(name), "file:"):
 		u, err := url.Parse(name)
-		if err != nil || u.Host != "" && u.Host != "localhost" || u.Path == "" {
+		if err != nil || u.Host != "" && u.Host != "localhost" || u.Path == "" || strings.ContainsAny(name, "?#%") {
 			return fmt.Errorf("%s is no address of a file here", at)
 		}
-		name = u.Path
+		readings = []string{u.Path, path.Clean(u.Path), path.Clean(l.cwd + "/" + name)}
+	case strings.HasPrefix(name, "~"):
+		if plain := l.cwd + "/" + name; l.there(plain) { // not every agent knows ~
+			readings = append(readings, plain)
+		}
 	}
-	f := approval.ToolFile{Arg: at, Path: l.absolute(name)}
+	for i, reading := range readings {
+		f := l.look(at, reading)
+		same := func(g approval.ToolFile) bool { return g.Arg == at && g.Real == f.Real && g.Protected == f.Protected }
+		if i == 0 || !slices.ContainsFunc(l.tool.Files, same) {
+			l.tool.Files = append(l.tool.Files, f)
+		}
+	}
+	return nil
+}
+
+func (l *looker) there(name string) bool {
+	_, err := l.Look(name)
+	return err == nil
+}
+
+// look looks at one path.
+func (l *looker) look(at, name string) approval.ToolFile {
+	f := approval.ToolFile{Arg: at, Path: name}
 	f.Real, f.File = l.real(f.Path)
 	reads := l.tool.Category == approval.CategoryRead
-	if f.Protected = l.Protected(path.Clean(f.Path), reads); f.Protected == approval.ProtectedNot {
-		f.Protected = l.Protected(f.Real, reads)
-	}
-	if f.Protected == approval.ProtectedNot && (ofSystem(path.Clean(f.Path)) || ofSystem(f.Real)) {
-		f.Protected = approval.ProtectedKeys
+	if f.Protected = l.protected(path.Clean(f.Path), reads); f.Protected == approval.ProtectedNot && f.Real != "" {
+		f.Protected = l.protected(f.Real, reads)
 	}
 	f.Inside = l.folder != "" && within(f.Real, l.folder) && (f.Real != l.folder || reads)
-	l.tool.Files = append(l.tool.Files, f)
-	return nil
+	return f
+}
+
+func (l *looker) protected(at string, reads bool) approval.Protected {
+	if p := l.Protected(at, reads); p != approval.ProtectedNot {
+		return p
+	}
+	if ofSystem(at) {
+		return approval.ProtectedKeys
+	}
+	return approval.ProtectedNot
 }
 
 // absolute is a path as it was named, from the session's folder on. Links are
@@ -149,11 +242,15 @@ func (l *looker) absolute(name string) string {
 	return l.cwd + "/" + name
 }
 
+// maxLinks is how many links that lead to nothing are followed in one path.
+const maxLinks = 40
+
 // real is where a path leads. Of one that is not there yet it is where its
-// nearest folder leads, and the rest; a rest that goes up leads nowhere that can
-// be told, and is "".
+// nearest folder leads, and the rest: what is written through a link that leads
+// to nothing comes into being where that leads. A rest that goes up leads
+// nowhere that can be told, and is "".
 func (l *looker) real(name string) (string, approval.File) {
-	rest := ""
+	rest, links := "", 0
 	for at := strings.TrimRight(name, "/"); ; {
 		if file, err := l.Look(cmp.Or(at, "/")); err == nil {
 			if rest == "" {
@@ -164,6 +261,16 @@ func (l *looker) real(name string) (string, approval.File) {
 		i := strings.LastIndexByte(at, '/')
 		if i < 0 || at[i+1:] == ".." {
 			return "", approval.File{}
+		}
+		if to := l.Link(at); to != "" {
+			if links++; links > maxLinks {
+				return "", approval.File{}
+			}
+			if !strings.HasPrefix(to, "/") {
+				to = at[:i] + "/" + to
+			}
+			at = strings.TrimRight(to, "/")
+			continue
 		}
 		rest, at = path.Join(at[i+1:], rest), strings.TrimRight(at[:i], "/")
 	}

@@ -25,10 +25,16 @@ func ArgsOf(t *approval.Tool) []Arg {
 func flatten(list []Arg, at string, value any) []Arg {
 	switch v := value.(type) {
 	case map[string]any:
+		if len(v) == 0 && at != "" {
+			return append(list, Arg{at, "{}"})
+		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			list = flatten(list, join(at, key), v[key])
 		}
 	case []any:
+		if len(v) == 0 {
+			return append(list, Arg{at, "[]"})
+		}
 		for i, sub := range v {
 			list = flatten(list, join(at, strconv.Itoa(i)), sub)
 		}
@@ -61,7 +67,7 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 	t := in.Tool
 	full, listed := false, false
 	for _, d := range r.denied {
-		if names(d.Pattern, t) {
+		if refuses(d.Pattern, t) {
 			return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, because("the denylist names tool:"+d.Pattern, d.Reason)), approval.ToolMark+d.Pattern)
 		}
 	}
@@ -109,7 +115,7 @@ func (l *layer) refuses(in Input) (why, rule string) {
 
 func (l *layer) refusesName(t *approval.Tool) (why, rule string) {
 	is := func(pattern string) bool { return names(pattern, t) }
-	if i := slices.IndexFunc(l.Deny, is); i >= 0 {
+	if i := slices.IndexFunc(l.Deny, func(pattern string) bool { return refuses(pattern, t) }); i >= 0 {
 		return "is denied", l.Deny[i]
 	}
 	if l.Allow != nil && !slices.ContainsFunc(l.Allow, is) {
@@ -122,7 +128,7 @@ func (l *layer) refusesName(t *approval.Tool) (why, rule string) {
 func (r *Rules) Denies(server, tool string) bool {
 	in := Input{Tool: &approval.Tool{Name: canonical(tool, server), Server: server}}
 	for _, d := range r.denied {
-		if names(d.Pattern, in.Tool) {
+		if refuses(d.Pattern, in.Tool) {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ func (w *world) must(err error) {
 
 func (w *world) machine() Machine {
 	a := &command.Analyzer{World: command.Disk{}, Home: w.home, Ours: []string{w.home + "/.openclaw"}}
-	return Machine{Home: w.home, Look: a.World.Look, Protected: a.Protected}
+	return Machine{Home: w.home, Look: a.World.Look, Link: readlink, Protected: a.Protected}
 }
 
 func (w *world) judge(call approval.ToolCall, session string) (approval.Judgement, approval.Tool) {
@@ -421,7 +421,7 @@ func FuzzLook(f *testing.F) {
 		f.Fatal(err)
 	}
 	a := &command.Analyzer{World: command.Disk{}, Home: home}
-	m := Machine{Home: home, Look: a.World.Look, Protected: a.Protected}
+	m := Machine{Home: home, Look: a.World.Look, Link: readlink, Protected: a.Protected}
 	f.Fuzz(func(t *testing.T, name, args string) {
 		c := approval.ToolCall{Tool: name, Args: json.RawMessage(args), Cwd: home + "/work/app"}
 		tool, err := Look(&c, m)

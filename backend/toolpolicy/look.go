@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,7 +37,15 @@ func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
 	if t.Digest, err = digest(call, name, canon); err != nil {
 		return t, err
 	}
+	if err := twice(ArgsOf(&t)); err != nil {
+		return t, err
+	}
 	if name == bashExecute && call.Server == "" {
+		for key := range args {
+			if steersCommand(key) {
+				return t, fmt.Errorf("the command comes with %s, which is not judged: give its folder and environment with the call", key)
+			}
+		}
 		if _, ok := args["command"].(string); !ok {
 			return t, errors.New("bash_execute needs command, a text")
 		}
@@ -45,13 +54,45 @@ func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
 	}
 	l := looker{m, call.Cwd, &t, sessionFolder(call.Cwd, m)}
 	err = l.values("", "", args)
-	if err == nil && needsPath(&t) && len(t.Files) == 0 {
+	if err == nil && t.Server == "" && name == fileSearch && len(t.Files) == 0 { // it searches where the session is
+		t.Files = append(t.Files, l.look("path", cmp.Or(call.Cwd, "/")))
+	}
+	if err == nil && needsPath(&t) && !slices.ContainsFunc(t.Files, namesFile) {
 		err = fmt.Errorf("%s needs path, a text", name)
 	}
 	if err == nil && t.Server == "" && name == webFetch && len(t.Addresses) == 0 {
 		err = errors.New("web_fetch needs url, a text")
 	}
 	return t, err
+}
+
+// namesFile reports whether a file is the one that a tool for files is for.
+func namesFile(f approval.ToolFile) bool {
+	name, _, _ := strings.Cut(f.Arg, ".")
+	return pathArgument(name)
+}
+
+// steersCommand reports whether an argument beside a command would change what
+// that does.
+func steersCommand(key string) bool {
+	switch strings.ToLower(key) {
+	case "workdir", "cwd", "dir", "dir_path", "directory", "working_directory", "env", "environment", "shell":
+		return true
+	}
+	return false
+}
+
+// twice refuses arguments of which two have one dotted name: rules could not
+// tell them apart.
+func twice(args []Arg) error {
+	seen := map[string]bool{}
+	for _, a := range args {
+		if seen[a.Name] {
+			return fmt.Errorf("two arguments are called %s", a.Name)
+		}
+		seen[a.Name] = true
+	}
+	return nil
 }
 
 // Command returns the command text of a call of a tool that takes one, and false

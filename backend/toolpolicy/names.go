@@ -108,6 +108,31 @@ func names(pattern string, t *approval.Tool) bool {
 	return wild(pattern, t.FullName())
 }
 
+// refuses reports whether a pattern of what is denied names a tool: in any case,
+// and also by the names that agents show to people.
+func refuses(pattern string, t *approval.Tool) bool {
+	if names(pattern, t) {
+		return true
+	}
+	lower := strings.ToLower(pattern)
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(lower, "mcp__"), "__"); ok && strings.HasPrefix(lower, "mcp__") {
+		lower = server + "/" + tool
+	}
+	if shown, ok := shownNames()[lower]; ok {
+		lower = shown
+	}
+	folded := *t
+	folded.Name, folded.Server = strings.ToLower(t.Name), strings.ToLower(t.Server)
+	return names(lower, &folded)
+}
+
+// shownNames are what agents call the tools that something is known of.
+func shownNames() map[string]string {
+	return map[string]string{
+		"webfetch": webFetch, "websearch": webSearch, "grep": fileSearch, "glob": fileList, "multiedit": fileEdit, "notebookedit": fileEdit, "ls": fileList,
+	}
+}
+
 // wild reports whether the whole of s is what a pattern stands for, in which *
 // is any text and a backslash takes what follows it literally. It takes time in
 // proportion to the product of both at worst, and both are bounded.

@@ -150,19 +150,26 @@ func (in Input) argIs(key, pattern string) bool {
 			continue
 		}
 		found = true
-		i := slices.IndexFunc(in.Tool.Files, func(f approval.ToolFile) bool { return f.Arg == a.Name })
-		switch {
-		case i >= 0:
-			p, err := glob.Parse(pattern, "")
-			if err != nil || !p.Match(in.Tool.Files[i].Real) {
+		file := false
+		for _, f := range in.Tool.Files { // one for each way to read its name
+			if f.Arg != a.Name {
+				continue
+			}
+			file = true
+			if p, err := glob.Parse(pattern, ""); err != nil || !p.Match(f.Real) {
 				return false
 			}
-		case !wild(pattern, a.Value):
+		}
+		if !file && (!wild(pattern, a.Value) || strings.Contains(pattern, "*") && goesUp(a.Value) || a.leftOut() && pattern != "*") {
 			return false
 		}
 	}
 	return found
 }
+
+// goesUp reports whether a text has ".." for a part of a path: what it leads to
+// is not what a pattern with * means.
+func goesUp(text string) bool { return slices.Contains(strings.Split(text, "/"), "..") }
 
 // over reports whether a lease of an entry is over for a call.
 func (e *entry) over(in Input) bool {
@@ -188,6 +195,9 @@ type Arg struct{ Name, Value string }
 
 func (a Arg) named(when map[string]string) bool { return named(a.Name, when) }
 
+// leftOut reports whether the value stands for a long text that a hook left out.
+func (a Arg) leftOut() bool { return strings.Contains(a.Name, "."+approval.Elided+".") }
+
 // named reports whether rules say something of an argument or of what holds it.
 func named(arg string, when map[string]string) bool {
 	for key := range when {
@@ -202,6 +212,9 @@ func named(arg string, when map[string]string) bool {
 func (r *rule) refuses(in Input) string {
 	if r.Security == approval.SecurityDeny {
 		return "is denied"
+	}
+	if len(r.paths) > 0 && len(in.Tool.Files) == 0 && !in.Tool.Command {
+		return "names no file that can be told, and only some are allowed"
 	}
 	for _, f := range in.Tool.Files {
 		if len(r.paths) > 0 && !slices.ContainsFunc(r.paths, func(p glob.Pattern) bool { return p.Match(f.Real) }) {
@@ -219,11 +232,13 @@ func (r *rule) refuses(in Input) string {
 func refusesArg(arg string, want approval.ArgRule, pattern *regexp.Regexp, in Input) string {
 	found := false
 	for _, a := range in.Args {
-		if a.Name != arg && !strings.HasPrefix(a.Name, arg+".") {
+		if !strings.EqualFold(a.Name, arg) && !foldPrefix(a.Name, arg+".") {
 			continue
 		}
 		found = true
 		switch {
+		case a.leftOut() && (pattern != nil || len(want.OneOf) > 0 || want.MaxLength > 0):
+			return "may not be told a " + arg + " that is too long to be looked at"
 		case want.Forbidden:
 			return "may not be told " + arg
 		case want.MaxLength > 0 && len(a.Value) > want.MaxLength:
@@ -236,4 +251,10 @@ func refusesArg(arg string, want approval.ArgRule, pattern *regexp.Regexp, in In
 		return "needs " + arg
 	}
 	return ""
+}
+
+// foldPrefix reports whether a name begins like this, in any case: many servers
+// read the names of arguments so.
+func foldPrefix(name, prefix string) bool {
+	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 }

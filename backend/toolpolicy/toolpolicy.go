@@ -18,6 +18,8 @@ type Machine struct {
 	Home string
 	// Look follows links and returns what is at a path.
 	Look func(path string) (approval.File, error)
+	// Link returns what the text of a link is, "" where there is no link.
+	Link func(path string) string
 	// Protected says which protected state a path is; reads tells that it is only
 	// read.
 	Protected func(path string, reads bool) approval.Protected

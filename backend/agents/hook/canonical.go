@@ -28,8 +28,6 @@ const (
 )
 
 const (
-	// elided is the name under which a long text says what it was.
-	elided = "$elided"
 	// longText is how many bytes a text has before it is left out, and headText
 	// how many of it are kept.
 	longText = 16 << 10
@@ -172,19 +170,11 @@ func without(name string, value any) any {
 			v[i] = without(name, sub)
 		}
 	case string:
-		if len(v) > longText && !judged(name) {
+		if len(v) > longText && name != "command" && approval.TextArgument(name) {
 			return summary(v)
 		}
 	}
 	return value
-}
-
-func judged(name string) bool {
-	switch name {
-	case "command", "path", "paths", "url":
-		return true
-	}
-	return false
 }
 
 // summary stands for a long text.
@@ -194,7 +184,7 @@ func summary(text string) any {
 	for !utf8.RuneStart(text[head]) {
 		head--
 	}
-	return map[string]any{elided: map[string]any{
+	return map[string]any{approval.Elided: map[string]any{
 		"sha256": hex.EncodeToString(sum[:]), "bytes": len(text), "head": text[:head],
 	}}
 }

@@ -39,12 +39,13 @@ func TestElide(t *testing.T) {
 		{"a text of the limit stays", fileWrite, some{"path": "a", "content": long[1:]}, some{"path": "a", "content": long[1:]}},
 		{"one byte more does not", fileWrite, some{"path": "a", "content": long}, some{"path": "a", "content": left(long, 2000)}},
 		{"it is cut at a character", fileWrite, some{"path": "a", "content": wide}, some{"path": "a", "content": left(wide, 1999)}},
-		{"inside lists and objects", "x", some{"l": []any{some{"t": long}, long, 1}}, some{"l": []any{some{"t": left(long, 2000)}, left(long, 2000), 1}}},
+		{"inside lists and objects", "x", some{"content": []any{some{"text": long}, long, 1}}, some{"content": []any{some{"text": left(long, 2000)}, left(long, 2000), 1}}},
 		{"a command stays", bashExecute, some{"command": long}, some{"command": long}},
 		{"a command inside stays", "x", some{"steps": []any{some{"command": long}}}, some{"steps": []any{some{"command": long}}}},
+		{"what may name a path stays", "x", some{"l": []any{long}}, some{"l": []any{long}}},
 		{"paths stay", fileEdit, some{"paths": []any{long}, "path": long}, some{"paths": []any{long}, "path": long}},
-		{"numbers stay as they were", "x", some{"n": json.Number("12345678901234567890"), "m": json.Number("1e2"), "t": long},
-			some{"n": json.Number("12345678901234567890"), "m": json.Number("1e2"), "t": left(long, 2000)}},
+		{"numbers stay as they were", "x", some{"n": json.Number("12345678901234567890"), "m": json.Number("1e2"), "text": long},
+			some{"n": json.Number("12345678901234567890"), "m": json.Number("1e2"), "text": left(long, 2000)}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,7 +75,8 @@ func TestTooLarge(t *testing.T) {
 		"a command of quotes":  {some{"command": strings.Repeat(`"`, 70_000)}, false},
 		"a command of <&>":     {some{"command": strings.Repeat("<&>", 60_000)}, true},
 		"many texts, all kept": {some{"command": "x", "list": slicesOf(strings.Repeat("y", 10_000), 30)}, false},
-		"many texts, left out": {some{"command": "x", "list": slicesOf(strings.Repeat("y", 20_000), 30)}, true},
+		"many texts, left out": {some{"command": "x", "content": slicesOf(strings.Repeat("y", 20_000), 30)}, true},
+		"many others":          {some{"command": "x", "list": slicesOf(strings.Repeat("y", 20_000), 30)}, false},
 	} {
 		if _, err := nativeCall(t, bashExecute, test.args).call(); (err == nil) != test.fits {
 			t.Errorf("%s: %v", name, err)

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 const (
@@ -85,7 +87,7 @@ func (w *walker) name(seen map[string]bool) error {
 	switch {
 	case seen[name]:
 		return fmt.Errorf("the input holds %.40q twice", name)
-	case name == elided: // it would look like something that we left out
+	case name == approval.Elided: // it would look like something that we left out
 		return fmt.Errorf("the input holds %q, which only we write", name)
 	}
 	seen[name] = true
