@@ -112,6 +112,9 @@ func ParseCharter(name string, text []byte) (c Charter, err error) {
 	if text, err = toJSON(text); err != nil {
 		return bad("is not JSON5: %v", err)
 	}
+	if err := checkCharterKeys(text); err != nil {
+		return bad("%v", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
@@ -130,6 +133,30 @@ func ParseCharter(name string, text []byte) (c Charter, err error) {
 		}
 	}
 	return c, checkCharterEntries(name, c)
+}
+
+// checkCharterKeys refuses what a reader of JSON takes for something else than
+// people do: a key that comes twice or in other case, and null.
+func checkCharterKeys(text []byte) error {
+	all, err := readValue(json.NewDecoder(bytes.NewReader(text)), 0)
+	if err != nil {
+		return err
+	}
+	keys, ok := all.is.(object)
+	if !ok {
+		return errors.New("is no object")
+	}
+	for key, value := range keys {
+		switch key {
+		case "autoApprove", "requireConfirmation", "alwaysReject", "escalate", "entries", "parent":
+		default:
+			return fmt.Errorf("unknown field %q", key)
+		}
+		if value.is == nil {
+			return fmt.Errorf("%s is null", key)
+		}
+	}
+	return nil
 }
 
 func checkCharterEntries(name string, c Charter) error {
@@ -248,5 +275,9 @@ func charterPattern(pattern string) (tool string, command []string) {
 // known reports whether a word names a tool that every agent has, and no program
 // that could be meant.
 func known(word string) bool {
+	switch word {
+	case "bash", "shell", "exec", "read", "write", "edit", "delete", "list", "fetch", "search": // aliases of tools-gate.md
+		return true
+	}
 	return strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
 }

@@ -17,6 +17,7 @@ func TestParseCharter(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{autoApprove: [""]}`: "empty pattern", `{alwaysReject: ["  "]}`: "empty pattern", `{alwaysRejects: []}`: "unknown field", `{`: "x:", `[]`: "x:", `{} {}`: "follows",
+		`{alwaysReject: ["rm"], alwaysReject: []}`: "twice", `{AlwaysReject: []}`: "unknown field", `{alwaysReject: null}`: "is null",
 		`{autoApprove: "git"}`: "x:", `{entries: [{}]}`: "no pattern", `{parent: "../x"}`: "no name", "{\"a\": \"\xff\"}": "UTF-8",
 	} {
 		if _, err := ParseCharter("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

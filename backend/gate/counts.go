@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/metrics"
@@ -45,7 +46,8 @@ func (f *flight) count(d *approval.Denial) {
 		return
 	}
 	c.allowed.Inc(string(cmp.Or(f.row.JudgedReason, "none")))
-	if f.row.Asked.IsZero() && f.row.Entry != "" {
+	byEntry := func(s approval.SegmentJudgement) bool { return s.EntryID != "" }
+	if f.row.Asked.IsZero() && slices.ContainsFunc(f.judgement.Segments, byEntry) {
 		c.remembered.Inc()
 	}
 }

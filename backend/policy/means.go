@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // meansWords reports whether the words after a command are those of a rule: its
 // first ones or, where the rule says so, what they mean wherever they stand.
@@ -10,13 +13,13 @@ func (d *denyRule) meansWords(args []string) bool {
 	}
 	at := 0
 	for _, want := range d.Args {
-		if strings.HasPrefix(want, "-") {
+		if strings.HasPrefix(want, "-") && want != "--" {
 			if !allOptions(want, args) {
 				return false
 			}
 			continue
 		}
-		for at < len(args) && want != "*" && args[at] != want {
+		for at < len(args) && !isWord(want, args[at]) {
 			at++
 		}
 		if at == len(args) {
@@ -25,6 +28,16 @@ func (d *denyRule) meansWords(args []string) bool {
 		at++
 	}
 	return true
+}
+
+// isWord reports whether a word is the one of a rule, in which * is any text.
+func isWord(want, word string) bool {
+	if !strings.Contains(want, "*") {
+		return want == word
+	}
+	const noSlash = "\x00" // path.Match keeps * within a part
+	ok, err := path.Match(strings.ReplaceAll(want, "/", noSlash), strings.ReplaceAll(word, "/", noSlash))
+	return ok || err != nil && want == word
 }
 
 // leading reports whether args begins with want; "*" stands for any one.

@@ -19,7 +19,9 @@ type client struct {
 	server *Server
 	ws     *websocket.Conn
 	shown  map[string]approval.Prompt // by id; the writer's and, under the lock of the server, the reader's
-	wake   chan struct{}
+	// since are the ids that each session was shown since its last answer.
+	since map[string]map[string]bool
+	wake  chan struct{}
 }
 
 // awaken has the client look at what waits. It does not wait for it.
@@ -88,6 +90,12 @@ func (c *client) set(p approval.Prompt) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	c.shown[p.ID] = p
+	if c.since[p.SessionKey] == nil {
+		c.since[p.SessionKey] = map[string]bool{}
+	}
+	if len(c.since[p.SessionKey]) < 2 { // more are as many as two
+		c.since[p.SessionKey][p.ID] = true
+	}
 }
 
 func (c *client) gone(now map[string]approval.Prompt) (list []approval.Prompt) {
@@ -151,7 +159,8 @@ func (c *client) answer(ctx context.Context, r response) error {
 }
 
 // meant is the question that an answer is for. An answer without an id is for
-// the one that waits in its session, while there is just one.
+// the one that waits in its session, while there is just one and no other was
+// shown since the last answer.
 func (c *client) meant(r response) (approval.Prompt, error) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -160,6 +169,7 @@ func (c *client) meant(r response) (approval.Prompt, error) {
 		if !ok || p.SessionKey != r.SessionID {
 			return p, errors.New("no such question was shown in this session: it was answered, or is over")
 		}
+		delete(c.since, p.SessionKey)
 		return p, nil
 	}
 	var only approval.Prompt
@@ -170,8 +180,13 @@ func (c *client) meant(r response) (approval.Prompt, error) {
 			n++
 		}
 	}
-	if n != 1 {
+	shown := len(c.since[r.SessionID])
+	delete(c.since, r.SessionID)
+	switch {
+	case n != 1:
 		return only, fmt.Errorf("%d questions wait in this session: say which with requestId", n)
+	case shown > 1: // it may be for one that is gone
+		return only, errors.New("several questions were shown in this session: say which with requestId")
 	}
 	return only, nil
 }

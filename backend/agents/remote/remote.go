@@ -126,7 +126,7 @@ func (s *Server) allows(origin string) bool {
 }
 
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
-	c := &client{server: s, shown: map[string]approval.Prompt{}, wake: make(chan struct{}, 1)}
+	c := &client{server: s, shown: map[string]approval.Prompt{}, since: map[string]map[string]bool{}, wake: make(chan struct{}, 1)}
 	if !s.enter(c) {
 		http.Error(w, "too many clients", http.StatusServiceUnavailable)
 		return

@@ -339,3 +339,24 @@ func (lost) Watch(context.Context, uint64) (uint64, []approval.Prompt, error) {
 }
 
 func (lost) Answer(context.Context, approval.Prompt, approval.Decision, string) error { return nil }
+
+// TestLateAnswer: an answer without an id that was meant for a question that is
+// gone is not taken for the next one.
+func TestLateAnswer(t *testing.T) {
+	w := newWorld(t)
+	p := w.connect()
+	first, over := w.ask("s")
+	p.next("approval_required")
+	if err := w.book.Book.Answer(first, pending.Shown{Count: 1}, approval.Answer{Decision: approval.DecisionDeny, By: "another"}); err != nil {
+		t.Fatal(err)
+	}
+	w.answerOf(over)
+	_, next := w.ask("s")
+	p.next("approval_required")
+	p.say(`{"type":"approval_response","sessionId":"s","decision":"allow-once"}`)
+	p.next("approval_error")
+	p.say(`{"type":"approval_response","sessionId":"s","decision":"deny"}`) // it was told, and means this one
+	if a := w.answerOf(next); a.Decision != approval.DecisionDeny {
+		t.Error(a.Decision)
+	}
+}
