@@ -112,6 +112,9 @@ func (r *ToolRisk) UnmarshalText(b []byte) error     { return closed(r, "risk", 
 type ToolLayer struct {
 	// Origin names the place, such as "tools" or "tools.agents.main".
 	Origin string `json:"-"`
+	// Session is the pattern of the keys of the sessions that it holds for, in
+	// which * stands for any text; "" for all requests.
+	Session string `json:"-"`
 	// Allow and Deny hold patterns of tool names, aliases, groups ("group:fs")
 	// and profiles ("profile:reader"). Deny wins; an Allow that is not nil leaves
 	// out what it does not name.

@@ -206,6 +206,27 @@ func TestSessions(t *testing.T) {
 	asked("security deny after that", b.call("file_write", "path", "x"), "deny security=deny", 0)
 }
 
+// TestSessionRules: the third layer holds for its sessions, and only tightens.
+func TestSessionRules(t *testing.T) {
+	b := newBench(t)
+	b.edit(func(d *store.Document) error {
+		d.Extra = store.Extra{"tools": []byte(`{"rules": {"file_list": {"security": "deny"}}, "sessions": {
+			"review-*": {"deny": ["file_write"], "rules": {"file_read": {"ask": "always"}, "file_list": {"security": "full"}}}, "locked": {"allow": []}}}`)}
+		d.Add("main", approval.Entry{Pattern: "tool:file_write"})
+		return nil
+	})
+	for _, c := range []struct{ session, tool, want string }{
+		{"s1", "file_write", "allow"}, {"review-1", "file_write", "deny denylisted"}, {"s1", "file_read", "allow"}, {"review-1", "file_read", "ask"},
+		{"review-1", "file_list", "deny denylisted"}, {"locked", "file_read", "deny denylisted"}, {"", "file_read", "allow"},
+	} {
+		call := b.call(c.tool, "path", "x", "content", "y")
+		call.SessionKey, call.JudgeOnly = c.session, true
+		if got := b.evaluate(call); got != c.want {
+			t.Errorf("%s in %q: %s, want %s", c.tool, c.session, got, c.want)
+		}
+	}
+}
+
 // TestAlwaysForShells: nothing is remembered for an interpreter, and each
 // segment counts (session.json).
 func TestAlwaysForShells(t *testing.T) {

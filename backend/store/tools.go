@@ -18,6 +18,8 @@ import (
 type toolSettings struct {
 	approval.ToolLayer
 	Agents map[string]approval.ToolLayer `json:"agents"`
+	// Sessions are by a pattern of the session's key.
+	Sessions map[string]approval.ToolLayer `json:"sessions"`
 }
 
 // Bounds of what is read for tools.
@@ -45,6 +47,17 @@ func toolsOf(extra Extra, home string) (t toolSettings, err error) {
 		layer.Origin = "tools.agents." + plain(id)
 		t.Agents[id] = layer
 	}
+	for key, layer := range t.Sessions {
+		switch {
+		case err != nil:
+		case key == "" || len(key) > maxToolName:
+			err = fmt.Errorf("the pattern of a session is empty or longer than %d bytes", maxToolName)
+		default:
+			err = checkToolLayer(layer, home)
+		}
+		layer.Origin, layer.Session = "tools.sessions."+plain(key), key
+		t.Sessions[key] = layer
+	}
 	return t, err
 }
 
@@ -68,6 +81,9 @@ func (t toolSettings) layers(agentID string) []approval.ToolLayer {
 		if layer, ok := t.Agents[id]; ok && (id != Every || agentID != Every) {
 			list = append(list, layer)
 		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Sessions)) {
+		list = append(list, t.Sessions[key])
 	}
 	return slices.DeleteFunc(list, func(l approval.ToolLayer) bool { return l.Allow == nil && l.Deny == nil && l.Rules == nil })
 }

@@ -52,7 +52,7 @@ func (r *Rules) Evaluate(in Input) approval.Judgement {
 	j := approval.Judgement{}
 	one := r.verdict(in, &j)
 	j.Verdict, j.Finding, j.Segments = one.Verdict, one.Finding, []approval.SegmentJudgement{one}
-	risk, sort := r.declared(in.Tool)
+	risk, sort := r.declared(in)
 	j.Risk = weigh(in, risk, sort, one)
 	if one.Verdict == approval.VerdictAsk && !in.Tool.NoAlways {
 		j.Offers = offers(in, one.Finding.Reason)
@@ -73,6 +73,9 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 	}
 	for i := range r.layers {
 		l := &r.layers[i]
+		if !l.holds(in.SessionKey) {
+			continue
+		}
 		if why, rule := l.refuses(in); why != "" {
 			return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, t.FullName()+" "+why+" ("+l.Origin+")"), rule)
 		}
@@ -97,6 +100,9 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 	}
 	return r.covered(in, base)
 }
+
+// holds reports whether a layer is about a session.
+func (l *layer) holds(session string) bool { return l.Session == "" || wild(l.Session, session) }
 
 // refuses says why a layer refuses a call, and by which of its rules.
 func (l *layer) refuses(in Input) (why, rule string) {
@@ -134,6 +140,9 @@ func (r *Rules) Denies(server, tool string) bool {
 	}
 	for i := range r.layers {
 		l := &r.layers[i]
+		if l.Session != "" { // which one it will be is not known here
+			continue
+		}
 		if why, _ := l.refusesName(in.Tool); why != "" || slices.ContainsFunc(l.rules, func(one rule) bool {
 			return one.Security == approval.SecurityDeny && names(one.name, in.Tool)
 		}) {

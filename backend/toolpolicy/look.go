@@ -153,7 +153,7 @@ func Text(t *approval.Tool) string {
 	for _, a := range t.Addresses {
 		text += " " + a.URL
 	}
-	if len(t.Files)+len(t.Addresses) == 0 && string(t.Args) != "{}" {
+	if (len(t.Files)+len(t.Addresses) == 0 || t.Server != "" || t.Category == approval.CategoryUnset) && string(t.Args) != "{}" { // what it does is in all of them
 		text += " " + string(t.Args)
 	}
 	if len(text) > maxText {

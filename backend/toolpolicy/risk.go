@@ -59,10 +59,10 @@ func declaredPoints(r approval.ToolRisk) int {
 
 // declared is the highest risk that rules declare for a tool, and the sort of
 // thing that they say it does.
-func (r *Rules) declared(t *approval.Tool) (worst approval.ToolRisk, sort approval.ToolCategory) {
+func (r *Rules) declared(in Input) (worst approval.ToolRisk, sort approval.ToolCategory) {
 	for i := range r.layers {
 		for _, one := range r.layers[i].rules {
-			if !names(one.name, t) {
+			if !r.layers[i].holds(in.SessionKey) || !names(one.name, in.Tool) {
 				continue
 			}
 			if declaredPoints(one.Risk) >= declaredPoints(worst) {
