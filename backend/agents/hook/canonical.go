@@ -62,14 +62,18 @@ func (n native) call() (approval.ToolCall, error) {
 	if err := n.check(); err != nil {
 		return approval.ToolCall{}, err
 	}
-	args, err := elide(n.Args)
-	if err != nil {
-		return approval.ToolCall{}, err
-	}
 	c := approval.ToolCall{
-		Tool: n.Tool, Server: n.Server, Args: args, Cwd: n.Cwd,
+		Tool: n.Tool, Server: n.Server, Args: bytes.TrimSpace(encode(n.Args)), Cwd: n.Cwd,
 		AgentID: n.Agent, SessionKey: n.Session, Source: "hook", Who: approval.Theirs,
 	}
+	if fits(c) == nil {
+		return c, nil
+	}
+	var err error
+	if c.Args, err = elide(c.Args); err != nil {
+		return approval.ToolCall{}, err
+	}
+	c.DefaultToNo, c.NoAlways = true, true // a person sees only a part of it
 	return c, fits(c)
 }
 
@@ -141,13 +145,10 @@ func fits(c approval.ToolCall) error {
 	return nil
 }
 
-// elide writes arguments with long texts left out. What policy judges by is
-// never left out.
-func elide(args object) (json.RawMessage, error) {
-	text := bytes.TrimSpace(encode(args))
-	if len(text) <= longText {
-		return text, nil
-	}
+// elide writes arguments with long texts left out, of a call that is too large
+// with them. Names, paths, addresses and commands are never left out, and a rule
+// about what is left out refuses.
+func elide(text json.RawMessage) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // as they were written
 	var value any
