@@ -53,7 +53,7 @@ var (
 // Anywhere: what direnv, git and agents start when they come into a folder, and
 // the folders in which agents have that.
 var (
-	startHere    = expression(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.claude\.json|\.codex/(config\.toml|hooks\.json)|\.copilot/(hooks/[^/]*|config\.json)|\.github/hooks/[^/]*|\.vscode/(settings|tasks)\.json|Code/User/settings\.json|opencode\.jsonc?|\.opencode/plugins?/[^/]*|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
+	startHere    = expression(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.claude\.json|\.codex/(config\.toml|hooks\.json)|\.copilot/(hooks/[^/]*|config\.json)|\.github/hooks/[^/]*|\.vscode/(settings|tasks)\.json|code/user/settings\.json|opencode\.jsonc?|\.opencode/plugins?/[^/]*|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
 	agentFolders = expression(`(?i)^\.(claude|codex|gemini|cursor)$`)
 )
 

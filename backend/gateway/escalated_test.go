@@ -21,7 +21,13 @@ func TestEscalated(t *testing.T) {
 	boss := w.reviewer()
 	for _, decision := range []string{"allow-once", "deny"} {
 		said := make(chan string, 1)
-		go func() { said <- ask(node, "") }()
+		go func() {
+			got := ask(node, "")
+			for strings.Contains(got, "no-route") { // the operator is being let in
+				got = ask(node, "")
+			}
+			said <- got
+		}()
 		text := string(boss.event("exec.approval.requested"))
 		id := "q1@" + node.id[:12]
 		for _, want := range []string{`"id":"` + id, `"nodeId":"` + node.id, "git push", `"escalated":true`} {

@@ -18,8 +18,8 @@ func claudeCode() Agent {
 		Name: "claude-code", Title: "Claude Code",
 		Capability: Capability{
 			Blocking: true, AsksOnlyWhenNeeded: true, FailMode: FailsToPrompt, Timeout: 600 * time.Second,
-			CanRewriteInput: true, CanPersist: []string{"session", "localSettings", "projectSettings", "userSettings"},
-			CanInterrupt: true, DenialTextReachesModel: true, Experimental: true,
+			CanRewriteInput: true, CanPersist: []string{"session"},
+			DenialTextReachesModel: true, Experimental: true,
 		},
 		Read: readClaude,
 		// Which event it is cannot be told. Exit code 2 blocks for both.
@@ -116,7 +116,11 @@ func (in claudeInput) call() (approval.ToolCall, error) {
 			return approval.ToolCall{}, err
 		}
 	}
-	return n.call()
+	call, err := n.call()
+	if n.Args.has("dangerouslyDisableSandbox") && string(n.Args["dangerouslyDisableSandbox"]) != "false" {
+		call.DefaultToNo, call.NoAlways = true, true
+	}
+	return call, err
 }
 
 // server returns the MCP server that has the tool, "" for none. Claude names it

@@ -25,7 +25,7 @@ func copilot() Agent {
 		Name: "copilot", Title: "Copilot CLI",
 		Capability: Capability{
 			Blocking: true, FailMode: FailsOpen, Timeout: 30 * time.Second,
-			CanRewriteInput: true, CanInterrupt: true, DenialTextReachesModel: true,
+			CanRewriteInput: true, DenialTextReachesModel: true,
 		},
 		Read: func(input []byte) (Event, error) { return readGitHub("copilot", input) },
 		// Exit code 2 denies for both events. What is printed says why.

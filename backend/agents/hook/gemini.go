@@ -27,7 +27,7 @@ func gemini() Agent {
 		Capability: Capability{
 			Blocking: true, FailMode: FailsOpen, Timeout: time.Minute,
 			TimeoutMax:      math.MaxInt32 * time.Millisecond, // what a timer of its own can take
-			CanRewriteInput: true, CanInterrupt: true, DenialTextReachesModel: true,
+			CanRewriteInput: true, DenialTextReachesModel: true,
 		},
 		Read: readGemini,
 		// Exit code 2 blocks, and what is printed beside it is why.

@@ -28,7 +28,7 @@ func opencode() Agent {
 		Name: "opencode", Title: "opencode",
 		Capability: Capability{
 			Blocking: true, AsksOnlyWhenNeeded: true, FailMode: FailsPending,
-			CanPersist: []string{"project"}, CanInterrupt: true, DenialTextReachesModel: true,
+			CanPersist: []string{"project"}, DenialTextReachesModel: true,
 		},
 		Read:   readOpencode,
 		Refuse: func(error) Answer { return silent() },

@@ -21,7 +21,7 @@ func vscode() Agent {
 		Name: "vscode", Title: "VS Code",
 		Capability: Capability{
 			Blocking: true, FailMode: FailsOpen, Timeout: 30 * time.Second,
-			CanRewriteInput: true, CanInterrupt: true, DenialTextReachesModel: true, Experimental: true,
+			CanRewriteInput: true, DenialTextReachesModel: true, Experimental: true,
 		},
 		Read: func(input []byte) (Event, error) { return readGitHub("vscode", input) },
 		// Exit code 2 blocks, and the text goes to the model.
