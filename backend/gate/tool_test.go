@@ -3,6 +3,7 @@
 package gate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
@@ -166,6 +169,11 @@ func TestNobodyForTools(t *testing.T) {
 // counts once, one for always as long as its session, and neither in another
 // session, nor against a denial.
 func TestSessions(t *testing.T) {
+	soundIs(t, "session.json", map[string]string{
+		"allow-once then 3 evaluations": `["allow","prompt","prompt"]`, "ask=always after allow-once": `"prompt"`,
+		"allow-always on `bash -c \"ls\" && rm x`":    `"nothing stored for interpreters; each segment considered"`, // TestAlwaysForShells
+		"cached allow survives session security=deny": `"deny"`, "two sessions given one initialAllowlist array": `"isolated"`,
+	})
 	b := newBench(t)
 	answers := []approval.Answer{once, no, no}
 	b.personWho(func(approval.Prompt) approval.Answer {
@@ -396,9 +404,44 @@ func (b *bench) charter(text string, accepted bool) {
 	})
 }
 
+// soundIs holds a file of vectors to what the test that calls it expects: a row
+// that is new or other needs a case there.
+func soundIs(t *testing.T, file string, want map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Name  string
+			Sound json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(file, err)
+	}
+	got := map[string]string{}
+	for _, c := range vectors.Cases {
+		var short bytes.Buffer
+		if err := json.Compact(&short, c.Sound); err != nil {
+			t.Fatal(err)
+		}
+		got[c.Name] = short.String()
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
 // TestCharters compares with what is sound by charter.json. What a charter
 // permits counts only once a person accepted it; what it forbids always counts.
 func TestCharters(t *testing.T) {
+	// The cases "confirmed tool", "rejected" and "approved, and security deny".
+	soundIs(t, "charter.json", map[string]string{
+		"requireConfirmation bash_execute, git allowlisted, git status": `"prompt"`, `alwaysReject "git push --force"`: `"deny"`,
+		"autoApprove bash_execute, session deny, rm -rf /": `"deny"`,
+	})
 	git := approval.Entry{Pattern: "/usr/bin/git"}
 	for _, c := range []struct {
 		name, charter string

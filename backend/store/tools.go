@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -191,9 +192,34 @@ func CharterName(name string) bool {
 
 // strictly decodes a value that has no unknown fields.
 func strictly(text json.RawMessage, to any) error {
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	if holdsNull(value) {
+		return errors.New("holds null, which means nothing here")
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(to)
+}
+
+// holdsNull reports whether null is anywhere in a value: it may stand where
+// something was to be forbidden.
+func holdsNull(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, sub := range v {
+			if holdsNull(sub) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, holdsNull)
+	}
+	return false
 }
 
 // UseCharter has a charter hold for an agent, in this version, and gives the
