@@ -374,7 +374,7 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 
 // tool asks about a call of a tool that nothing allows yet.
 func (w *world) tool(call approval.ToolCall) approval.Prompt {
-	tool, err := toolpolicy.Look(&call, toolpolicy.Machine{Home: home, Look: w.analyzer.World.Look, Protected: w.analyzer.Protected})
+	tool, err := toolpolicy.Look(&call, toolpolicy.Machine{Home: home, Look: w.analyzer.World.Look, Link: func(string) string { return "" }, Protected: w.analyzer.Protected})
 	if err != nil {
 		panic(err)
 	}
