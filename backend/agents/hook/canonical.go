@@ -70,6 +70,12 @@ func (n native) call() (approval.ToolCall, error) {
 		return c, nil
 	}
 	var err error
+	if c.Args, err = rewritten(c.Args, func(v any) any { return v }); err != nil { // without escapes that need none
+		return approval.ToolCall{}, err
+	}
+	if fits(c) == nil {
+		return c, nil
+	}
 	if c.Args, err = elide(c.Args); err != nil {
 		return approval.ToolCall{}, err
 	}
@@ -149,13 +155,18 @@ func fits(c approval.ToolCall) error {
 // with them. Names, paths, addresses and commands are never left out, and a rule
 // about what is left out refuses.
 func elide(text json.RawMessage) (json.RawMessage, error) {
+	return rewritten(text, func(v any) any { return without("", v) })
+}
+
+// rewritten writes arguments anew, changed.
+func rewritten(text json.RawMessage, change func(any) any) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // as they were written
 	var value any
 	if err := d.Decode(&value); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSpace(encode(without("", value))), nil
+	return bytes.TrimSpace(encode(change(value))), nil
 }
 
 // without returns a value without its long texts. name is that of the field

@@ -85,7 +85,7 @@ func hookWords(args []string) (c hookCommand, ok bool) {
 			return c, false
 		}
 	}
-	if len(words) != 2 || words[0] != "hook" || words[1] == "opencode" { // which is followed, and needs --url
+	if len(words) != 2 || words[0] != "hook" {
 		return c, false
 	}
 	c.For = words[1]
