@@ -52,6 +52,9 @@ func (c Charters) Read(name string) (merged Charter, sum string, err error) {
 		if depth == maxCharterDepth {
 			return Charter{}, "", fmt.Errorf("the charter %s has more than %d parents, or is one of its own", name, maxCharterDepth)
 		}
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+			return Charter{}, "", fmt.Errorf("%q is no name of a charter", name)
+		}
 		text, err := readCharter(filepath.Join(c.Dir, name+".json5"))
 		if err != nil {
 			return Charter{}, "", fmt.Errorf("cannot read the charter %s: %w", name, err)

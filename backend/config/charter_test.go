@@ -92,3 +92,20 @@ func TestCharterOn(t *testing.T) {
 		t.Errorf("layer %+v", l)
 	}
 }
+
+// TestCharterNames: a name leads to no file outside the folder.
+func TestCharterNames(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.json5"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(dir, "charters")
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../x", "/x", "a/b", "x\x00", "."} {
+		if _, _, err := (Charters{inside}).Read(name); err == nil || !strings.Contains(err.Error(), "no name of a charter") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
