@@ -219,7 +219,7 @@ func TestSessionRules(t *testing.T) {
 	b := newBench(t)
 	b.edit(func(d *store.Document) error {
 		d.Extra = store.Extra{"tools": []byte(`{"rules": {"file_list": {"security": "deny"}}, "sessions": {
-			"review-*": {"deny": ["file_write"], "rules": {"file_read": {"ask": "always"}, "file_list": {"security": "full"}}}, "locked": {"allow": []}}}`)}
+			"review-*": {"deny": ["file_write"], "rules": {"file_read": {"ask": "always"}, "file_list": {"ask": "off"}}}, "locked": {"allow": []}}}`)}
 		d.Add("main", approval.Entry{Pattern: "tool:file_write"})
 		return nil
 	})

@@ -54,7 +54,9 @@ func toolsOf(extra Extra, home string) (t toolSettings, err error) {
 		case key == "" || len(key) > maxToolName:
 			err = fmt.Errorf("the pattern of a session is empty or longer than %d bytes", maxToolName)
 		default:
-			err = checkToolLayer(layer, home)
+			if err = checkToolLayer(layer, home); err == nil {
+				err = onlyTightens(key, layer)
+			}
 		}
 		layer.Origin, layer.Session = "tools.sessions."+plain(key), key
 		t.Sessions[key] = layer
@@ -104,6 +106,17 @@ func checkToolLayer(l approval.ToolLayer, home string) error {
 		}
 		if err := checkToolRule(rule, home); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// onlyTightens refuses what would loosen for a session: which one it is, the
+// caller says.
+func onlyTightens(session string, l approval.ToolLayer) error {
+	for name, rule := range l.Rules {
+		if rule.Security == approval.SecurityFull {
+			return fmt.Errorf("%s of the session %s: full is not for sessions, whose key the caller says", plain(name), plain(session))
 		}
 	}
 	return nil

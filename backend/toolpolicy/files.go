@@ -91,11 +91,11 @@ func (l *looker) kindOf(key, text string) kind {
 	switch lower := strings.ToLower(text); {
 	case approval.TextArgument(key):
 		return aText
-	case theirs && text == "":
-		return aText
+	case theirs && text == "", theirs && strings.Contains(strings.TrimSpace(text), "\n") && !l.secret(text):
+		return aText // a program's source, say
 	case pathArgument(key):
 		return aFile
-	case strings.EqualFold(key, "url") && (!theirs || !strings.HasPrefix(text, "/")):
+	case strings.EqualFold(key, "url") && !theirs:
 		return anAddress
 	case strings.HasPrefix(lower, "file:"):
 		return aFile
@@ -116,7 +116,7 @@ func (l *looker) kindOf(key, text string) kind {
 		return aText
 	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "~"), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
 		return aFile
-	case theirs && len(text) <= maxPath && l.secret(text):
+	case theirs && l.secret(text):
 		return aFile
 	}
 	return aText
@@ -128,7 +128,11 @@ const maxPath = 4096
 // secret reports whether a text names protected state as a path from the
 // session's folder on.
 func (l *looker) secret(text string) bool {
-	return text != "" && l.protected(path.Clean(l.absolute(text)), true) != approval.ProtectedNot
+	if text == "" || len(text) > maxPath || strings.Contains(text, "\x00") {
+		return false
+	}
+	at := l.absolute(text)
+	return l.look("", at).Protected != approval.ProtectedNot || l.look("", path.Clean(at)).Protected != approval.ProtectedNot
 }
 
 // pathArgument reports whether an argument of this name holds a path.
@@ -191,7 +195,7 @@ func (l *looker) file(at, name string) error {
 			readings = append(readings, plain)
 		}
 	}
-	for i, reading := range readings {
+	for i, reading := range slices.Compact(readings) {
 		f := l.look(at, reading)
 		same := func(g approval.ToolFile) bool { return g.Arg == at && g.Real == f.Real && g.Protected == f.Protected }
 		if i == 0 || !slices.ContainsFunc(l.tool.Files, same) {

@@ -80,11 +80,11 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 			return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, t.FullName()+" "+why+" ("+l.Origin+")"), rule)
 		}
 		for _, one := range l.rules {
-			if !names(one.name, t) {
+			if !refuses(one.name, t) {
 				continue
 			}
 			j.Ask, j.Escalate = approval.StricterAsk(j.Ask, one.Ask), j.Escalate || one.Escalate
-			full = full || one.Security == approval.SecurityFull
+			full = full || one.Security == approval.SecurityFull && names(one.name, t)
 			listed = listed || one.Security == approval.SecurityList
 		}
 	}
@@ -110,7 +110,7 @@ func (l *layer) refuses(in Input) (why, rule string) {
 		return why, rule
 	}
 	for i := range l.rules {
-		if names(l.rules[i].name, in.Tool) {
+		if refuses(l.rules[i].name, in.Tool) {
 			if why := l.rules[i].refuses(in); why != "" {
 				return why, l.rules[i].name
 			}
@@ -144,7 +144,7 @@ func (r *Rules) Denies(server, tool string) bool {
 			continue
 		}
 		if why, _ := l.refusesName(in.Tool); why != "" || slices.ContainsFunc(l.rules, func(one rule) bool {
-			return one.Security == approval.SecurityDeny && names(one.name, in.Tool)
+			return one.Security == approval.SecurityDeny && refuses(one.name, in.Tool)
 		}) {
 			return true
 		}

@@ -37,7 +37,7 @@ func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
 	if t.Digest, err = digest(call, name, canon); err != nil {
 		return t, err
 	}
-	if err := twice(ArgsOf(&t)); err != nil {
+	if err := twice(flatten(nil, "", args)); err != nil {
 		return t, err
 	}
 	if name == bashExecute && call.Server == "" {

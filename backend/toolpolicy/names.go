@@ -108,7 +108,7 @@ func names(pattern string, t *approval.Tool) bool {
 	return wild(pattern, t.FullName())
 }
 
-// refuses reports whether a pattern of what is denied names a tool: in any case,
+// refuses reports whether a pattern of what restricts names a tool: in any case,
 // and also by the names that agents show to people.
 func refuses(pattern string, t *approval.Tool) bool {
 	if names(pattern, t) {
@@ -118,19 +118,27 @@ func refuses(pattern string, t *approval.Tool) bool {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(lower, "mcp__"), "__"); ok && strings.HasPrefix(lower, "mcp__") {
 		lower = server + "/" + tool
 	}
-	if shown, ok := shownNames()[lower]; ok {
-		lower = shown
-	}
 	folded := *t
 	folded.Name, folded.Server = strings.ToLower(t.Name), strings.ToLower(t.Server)
-	return names(lower, &folded)
+	return names(shownName(lower), &folded)
 }
 
-// shownNames are what agents call the tools that something is known of.
-func shownNames() map[string]string {
-	return map[string]string{
-		"webfetch": webFetch, "websearch": webSearch, "grep": fileSearch, "glob": fileList, "multiedit": fileEdit, "notebookedit": fileEdit, "ls": fileList,
+// shownName is our name for what agents call the tools that something is known
+// of, in small letters.
+func shownName(name string) string {
+	switch name {
+	case "webfetch":
+		return webFetch
+	case "websearch":
+		return webSearch
+	case "grep":
+		return fileSearch
+	case "glob", "ls":
+		return fileList
+	case "multiedit", "notebookedit":
+		return fileEdit
 	}
+	return name
 }
 
 // wild reports whether the whole of s is what a pattern stands for, in which *

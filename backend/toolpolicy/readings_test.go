@@ -32,6 +32,7 @@ func TestReadings(t *testing.T) {
 	}
 	w.policy.Tools = []approval.ToolLayer{{Rules: map[string]approval.ToolRule{
 		"ruled/*":    {ArgRestrictions: map[string]approval.ArgRule{"force": {Forbidden: true}, "env": {OneOf: []string{"dev"}}}},
+		"web_search": {PathRestrictions: []string{w.project}},
 		"fenced/*":   {PathRestrictions: []string{w.project}},
 		"file_write": {ArgRestrictions: map[string]approval.ArgRule{"content": {MaxLength: 100}}},
 	}}}
@@ -60,6 +61,13 @@ func TestReadings(t *testing.T) {
 		{"fs/move", `{"name":"../../.ssh/id_rsa"}`, "deny"},
 		{"fs/move", `{"source":"` + "/" + strings.Repeat("./", 3000) + `x"}`, "invalid"},
 		{"fs/get", `{"url":"/v1/things","from":""}`, "allow"},
+		{"fs/get", `{"url":"example.com"}`, "allow"},
+		{"fs/run", `{"source":"print(1)\nprint(2)\n"}`, "allow"},
+		{"fs/run", `{"source":"x\n/../../../.ssh/id_rsa"}`, "invalid"},
+		{"fs/run", `{"source":"x\n/../lnkkey"}`, "invalid"},
+		{"fs/run", `{"name":"lnkkey"}`, "deny"},
+		{"file_search", `{"pattern":"x"}`, "allow"},
+		{"web_search", `{"query":"x"}`, "allow"},
 		{"fenced/get", `{"what":"src/../../../other/x"}`, "deny"},
 		{"me/read", `{"":{"path":"` + w.project + `/x"},"path":"` + w.home + `/other/x"}`, "invalid"},
 		{"me/read", `{"path":["` + w.project + `/x"],"path.0":"` + w.home + `/other/x"}`, "invalid"},
@@ -96,7 +104,7 @@ func TestDeniedNames(t *testing.T) {
 		{"Bash", "bash"}, {"Read", "file_read"}, {"WebFetch", "fetch"}, {"FILE_READ", "read"}, {"mcp__github__*", "github/create_issue"}, {"GitHub/create_issue", "github/Create_Issue"},
 	} {
 		for _, policy := range []approval.Policy{
-			{Tools: []approval.ToolLayer{{Deny: []string{c.deny}}}}, {Denylist: []approval.DenyRule{{Pattern: approval.ToolMark + c.deny}}},
+			{Tools: []approval.ToolLayer{{Deny: []string{c.deny}}}}, {Tools: []approval.ToolLayer{{Rules: map[string]approval.ToolRule{c.deny: {Security: "deny"}}}}}, {Denylist: []approval.DenyRule{{Pattern: approval.ToolMark + c.deny}}},
 		} {
 			w.policy = policy
 			one := call(c.tool, "command", "true", "path", "out.txt", "url", "https://example.com/")

@@ -160,7 +160,7 @@ func (in Input) argIs(key, pattern string) bool {
 				return false
 			}
 		}
-		if !file && (!wild(pattern, a.Value) || strings.Contains(pattern, "*") && goesUp(a.Value) || a.leftOut() && pattern != "*") {
+		if !file && (!wild(pattern, a.Value) || pattern != "*" && strings.Contains(pattern, "*") && goesUp(a.Value) || a.leftOut() && pattern != "*") {
 			return false
 		}
 	}
@@ -213,7 +213,7 @@ func (r *rule) refuses(in Input) string {
 	if r.Security == approval.SecurityDeny {
 		return "is denied"
 	}
-	if len(r.paths) > 0 && len(in.Tool.Files) == 0 && !in.Tool.Command {
+	if len(r.paths) > 0 && len(in.Tool.Files) == 0 && in.Tool.Category == approval.CategoryUnset { // it may call a path anything
 		return "names no file that can be told, and only some are allowed"
 	}
 	for _, f := range in.Tool.Files {
