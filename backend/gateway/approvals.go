@@ -215,25 +215,6 @@ func (l *approvals) get(id string) (*question, error) {
 	return found[0], nil
 }
 
-// forget drops a question that is over, so that it can be asked again.
-func (l *approvals) forget(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if q := l.list[id]; q != nil && q.over() {
-		delete(l.list, id)
-	}
-}
-
-// exactly returns the question of this id.
-func (l *approvals) exactly(id string) (*question, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if q := l.list[id]; q != nil {
-		return q, nil
-	}
-	return nil, link.Refuse(link.CodeInvalid, "unknown or expired approval id")
-}
-
 // wait waits for the answer.
 func (l *approvals) wait(ctx context.Context, q *question) (any, error) {
 	select {

@@ -24,12 +24,15 @@ type escalatedParams struct {
 // it with what they said. What that is worth is for the host there. It is over
 // when the node takes it back or leaves.
 func askForNode(p *peer, ctx context.Context, params json.RawMessage) (any, error) {
+	if len(params) > maxParams {
+		return nil, link.Refuse(link.CodeInvalid, "invalid params: the question is too long")
+	}
 	var asked escalatedParams
 	if err := read(params, &asked); err != nil {
 		return nil, err
 	}
-	if len(params) > maxParams || asked.Command == "" || !isName(asked.ID) || asked.TimeoutMs <= 0 {
-		return nil, link.Refuse(link.CodeInvalid, "invalid params: a question needs an id, a command and timeoutMs, and may not be too long")
+	if asked.Command == "" || !isName(asked.ID) || asked.TimeoutMs <= 0 {
+		return nil, link.Refuse(link.CodeInvalid, "invalid params: a question needs an id, a command and timeoutMs")
 	}
 	life := min(questionTime, time.Duration(min(asked.TimeoutMs, questionTime.Milliseconds()))*time.Millisecond)
 	about, err := shown(params, p, asked.DenyOnly)
@@ -43,13 +46,12 @@ func askForNode(p *peer, ctx context.Context, params json.RawMessage) (any, erro
 	if !p.reviewed() {
 		return map[string]any{"id": asked.ID, "decision": nil, "terminalReason": "no-route"}, nil
 	}
-	p.approvals.forget(q.ID) // it was taken back before, or nobody answered
 	if err := p.approvals.add(q); err != nil {
 		return nil, err
 	}
 	timer := time.AfterFunc(life, func() { p.approvals.end(q, "", "", "expired") })
 	defer timer.Stop()
-	defer p.approvals.end(q, "", "", "withdrawn")
+	defer p.takeBack(q, "withdrawn")
 	p.tell(scopeApprovals, "exec.approval.requested", q.view())
 	return p.approvals.wait(ctx, q)
 }
@@ -80,17 +82,23 @@ func escalatedID(p *peer, id string) string {
 
 // withdrawForNode ends a question that was answered on its node, or is over.
 func withdrawForNode(p *peer, _ context.Context, params json.RawMessage) (any, error) {
-	q, err := p.approvals.exactly(escalatedID(p, idOf(params)))
+	var about idParams
+	if err := read(params, &about); err != nil {
+		return nil, err
+	}
+	q, err := p.approvals.get(escalatedID(p, about.ID))
 	if err != nil || q.device != p.device.ID {
 		return nil, link.Refuse(link.CodeInvalid, "unknown or expired approval id")
 	}
-	p.approvals.end(q, "", "", "answered-elsewhere")
-	p.tell(scopeApprovals, "exec.approval.resolved", map[string]any{"id": q.ID, "decision": nil, "resolvedBy": p.device.ID, "ts": time.Now().UnixMilli(), "request": q.Request})
+	p.takeBack(q, "answered-elsewhere")
 	return map[string]bool{"ok": true}, nil
 }
 
-func idOf(params json.RawMessage) string {
-	var q idParams
-	_ = read(params, &q) // no id names no question
-	return q.ID
+// takeBack ends a question that nobody answered here, and tells operators.
+func (p *peer) takeBack(q *question, why string) {
+	if p.approvals.end(q, "", "", why) {
+		p.tell(scopeApprovals, "exec.approval.resolved", map[string]any{
+			"id": q.ID, "decision": nil, "resolvedBy": p.device.ID, "ts": time.Now().UnixMilli(), "request": q.Request,
+		})
+	}
 }

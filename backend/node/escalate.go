@@ -2,9 +2,10 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
@@ -12,8 +13,12 @@ import (
 	"github.com/countersign-app/countersign/backend/link"
 )
 
-// turn is a question that is or will be put to the operators of a gateway.
-type turn struct{ id, url string }
+// turn is a question, as it is now, that is or will be put to the operators of a
+// gateway: one that changes or that more share is another question to them.
+type turn struct {
+	id, url, digest string
+	count           int
+}
 
 // lookAgain is how long to wait after a host or a gateway did not answer, or
 // nobody was there.
@@ -36,7 +41,7 @@ func (n *Node) escalate(ctx context.Context, conn *link.Conn) {
 				continue
 			}
 			for _, t := range p.Turns {
-				at := turn{p.ID, t.URL}
+				at := turn{p.ID, t.URL, p.Digest(), p.Count}
 				open[at] = true
 				if asking[at] == nil {
 					one, cancel := context.WithCancel(ctx)
@@ -66,22 +71,32 @@ func pause(ctx context.Context, long time.Duration) {
 }
 
 // takeTurn waits until it is the turn of a gateway, asks there and hands the
-// answer to the host, until ctx ends with the question.
+// answer to the host. It tries again where nobody could be asked, until ctx ends
+// with the question; operators who answered are not asked again.
 func (n *Node) takeTurn(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) {
 	pause(ctx, time.Until(time.UnixMilli(t.From)))
 	for ctx.Err() == nil {
 		decision, err := n.askThere(ctx, conn, p, t)
-		if err == nil && decision != approval.DecisionUnset {
+		answered := err == nil && decision != approval.DecisionUnset
+		if answered {
 			said := host.Escalated{ID: p.ID, Digest: p.Digest(), Count: p.Count, Gateway: approval.GatewayName(t.URL), Decision: decision}
-			if err = n.road.Call(ctx, "pending.escalated", said, nil); err == nil {
-				return
-			}
+			err = n.road.Call(ctx, "pending.escalated", said, nil)
 		}
 		if err != nil && ctx.Err() == nil {
 			n.opt.Log.Warn("a question could not be answered at a gateway", "gateway", approval.GatewayName(t.URL), "error", display.Escape(err.Error()))
 		}
+		if answered || refusedForGood(err) {
+			return
+		}
 		pause(ctx, lookAgain)
 	}
+}
+
+// refusedForGood reports whether a gateway will not take this question later
+// either: it does not know how, or the question is too long for it.
+func refusedForGood(err error) bool {
+	var refused *link.Error
+	return errors.As(err, &refused) && refused.Code == link.CodeInvalid && refused.Detail() != link.PairingRequired
 }
 
 // askThere puts a question to the operators of one gateway: over the connection
@@ -103,7 +118,7 @@ func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt,
 		return "", n.explained(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- other.Serve(ctx, deaf{other}) }()
+	go func() { served <- other.Serve(ctx, deaf{}) }()
 	decision, err := askOperators(ctx, other, p, t)
 	cancel()
 	<-served
@@ -111,21 +126,16 @@ func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt,
 }
 
 // deaf serves a gateway that is only asked: it may ask nothing of this machine.
-type deaf struct{ conn *link.Conn }
+type deaf struct{}
 
-func (d deaf) Request(r link.Request) {
-	go d.conn.Reply(context.Background(), r.ID, nil, link.Refuse(link.CodeInvalid, "unknown method"))
-}
-
-func (deaf) Event(link.Event) {}
+func (deaf) Request(link.Request) {}
+func (deaf) Event(link.Event)     {}
 
 // question is what operators are told of one (exec.approval.requested).
 type question struct {
-	ID        string               `json:"id"`
-	Command   string               `json:"command"`
+	ID        string               `json:"id"`      // of this asking
+	Command   string               `json:"command"` // a tool with all its arguments
 	Tool      string               `json:"tool,omitempty"`
-	Args      json.RawMessage      `json:"args,omitempty"`
-	Argv      []string             `json:"commandArgv,omitempty"`
 	Cwd       string               `json:"cwd,omitempty"`
 	AgentID   string               `json:"agentId,omitempty"`
 	Session   string               `json:"sessionKey,omitempty"`
@@ -143,21 +153,21 @@ type question struct {
 // answered. The question is taken back when ctx ends.
 func askOperators(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) (approval.Decision, error) {
 	q := question{
-		ID: p.ID, Command: p.Plan.Text, Argv: p.Plan.Argv, Cwd: p.Plan.Cwd.Path, AgentID: p.AgentID, Session: p.SessionKey, Who: p.Who, Env: p.Env,
+		ID: uuid.NewString(), Command: p.Plan.Text, Cwd: p.Plan.Cwd.Path, AgentID: p.AgentID, Session: p.SessionKey, Who: p.Who, Env: p.Env,
 		Reason: p.Judgement.Reason, Sentence: p.Judgement.Sentence, Risk: p.Judgement.Risk, Count: p.Count, DenyOnly: t.DenyOnly,
 		TimeoutMs: max(1, time.Until(time.UnixMilli(p.Expires)).Milliseconds()),
 	}
 	if tool := p.Plan.Tool; tool != nil {
-		q.Tool, q.Args = tool.FullName(), tool.Args
+		q.Tool = tool.FullName()
 	}
 	var answer struct {
 		Decision approval.Decision `json:"decision"`
 	}
 	err := conn.Call(ctx, "node.approval.request", q, &answer)
-	if errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil {
 		brief, done := context.WithTimeout(context.WithoutCancel(ctx), lookAgain)
 		defer done()
-		_ = conn.Call(brief, "node.approval.withdraw", map[string]string{"id": p.ID}, nil) // a gateway that is gone has forgotten it
+		_ = conn.Call(brief, "node.approval.withdraw", map[string]string{"id": q.ID}, nil) // a gateway that is gone has forgotten it
 	}
 	return answer.Decision, err
 }
