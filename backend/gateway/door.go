@@ -168,7 +168,7 @@ func (p *peer) names() (list []string) {
 
 var events = []string{
 	link.EventTick, "device.pair.requested", "device.pair.resolved", "node.pair.requested", "node.pair.resolved", "node.invoke.request", "node.invoke.cancel",
-	"exec.approval.requested", "exec.approval.resolved",
+	"exec.approval.requested", "exec.approval.resolved", "policy.changed",
 }
 
 // common are the words of a list that are in another one.

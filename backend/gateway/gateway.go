@@ -11,6 +11,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -55,6 +56,9 @@ type Gateway struct {
 	approvals approvals
 	metrics   *metrics.Set
 	broken    said // what was logged about the configuration
+	// policySeen is the policy for the nodes when they were told of it last. Only
+	// the tick uses it.
+	policySeen fs.FileInfo
 
 	life time.Duration // in which a connection must answer a ping
 
@@ -130,6 +134,7 @@ func (g *Gateway) tick(now time.Time) {
 	for _, p := range g.all() {
 		p.tick()
 	}
+	g.tellPolicy()
 	g.invokes.forget(now)
 	g.runs.forget(now)
 	g.sessions.forget(now)

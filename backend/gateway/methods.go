@@ -49,6 +49,8 @@ func init() { // they list each other in what they serve
 		"node.event":           {node, scopeNone, nodeEvent},
 		"skills.bins":          {node, scopeNone, skillsBins},
 
+		"policy.pull": {node, scopeNone, pullPolicy},
+
 		methodEscalated:          {node, scopeNone, askForNode},
 		"node.approval.withdraw": {node, scopeNone, withdrawForNode},
 	}

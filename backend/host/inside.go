@@ -113,8 +113,7 @@ var ErrNoPresence = errors.New("this needs Touch ID or your password, and this h
 // Then it wants them for what loosens it, too: else an entry would be a yes that
 // nobody confirmed.
 func (h *Host) Present() bool {
-	doc := h.store.Snapshot().Document
-	return doc != nil && doc.Present()
+	return h.store.Snapshot().Present()
 }
 
 // errConfirm ends an edit that has to be confirmed first.

@@ -35,6 +35,8 @@ var methods = map[string]credential{
 	// What it loosens waits for a person, as an edit of the file does, which
 	// every program of the user can make.
 	"policy.propose": byToken,
+	// It only tightens, and its signature says whose it is.
+	"policy.federate": byToken,
 	// A request as those of kind exec and request are.
 	"tool.decide":  byToken,
 	"tools.denied": byToken,
@@ -45,6 +47,7 @@ var methods = map[string]credential{
 	"pending.answer":   byKey,
 	"pending.hold":     byKey,
 	"policy.set":       byKey,
+	"policy.follow":    byKey,
 	"charters.use":     byKey,
 	"policy.accept":    byKey,
 	"policy.reject":    byKey,

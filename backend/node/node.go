@@ -144,7 +144,9 @@ func (n *Node) join(ctx context.Context) (joined bool, err error) {
 	var sender sync.WaitGroup
 	sender.Go(func() { n.outbox.drain(ctx, conn) })
 	sender.Go(func() { n.escalate(ctx, conn) })
-	err = conn.Serve(ctx, &session{Node: n, conn: conn, busy: make(chan struct{}, maxBusy)})
+	s := &session{Node: n, conn: conn, busy: make(chan struct{}, maxBusy), policy: make(chan struct{}, 1)}
+	sender.Go(func() { s.pull(ctx) })
+	err = conn.Serve(ctx, s)
 	cancel()
 	sender.Wait()
 	return true, err
@@ -173,6 +175,7 @@ type session struct {
 	*Node
 	conn    *link.Conn
 	busy    chan struct{} // holds a value for everything that is done for the gateway
+	policy  chan struct{} // holds a value when the gateway has another policy
 	strange sync.Once
 	left    sync.Once
 }
@@ -222,6 +225,11 @@ func (s *session) Event(e link.Event) {
 			return
 		}
 		s.invoke(i)
+	case eventPolicy:
+		select {
+		case s.policy <- struct{}{}:
+		default: // it is about to be pulled
+		}
 	case "node.invoke.cancel":
 		var c struct {
 			ID string `json:"invokeId"`

@@ -51,7 +51,9 @@ type gateway struct {
 	refuse  *link.Error    // what a connect is answered
 	// escalated are the questions that nodes put to operators.
 	escalated chan link.Request
-	deaf      bool // nothing is acknowledged
+	// pulls are the requests of nodes for its policy.
+	pulls chan link.Request
+	deaf  bool // nothing is acknowledged
 }
 
 // member is a node that joined.
@@ -64,7 +66,7 @@ type member struct {
 
 func newGateway(t *testing.T) *gateway {
 	g := &gateway{t: t, joined: make(chan *member, 16), told: make(chan string, 20_000), states: make(chan string, 20_000),
-		escalated: make(chan link.Request, 100), results: map[string]chan reply{}, began: map[string]int{}}
+		escalated: make(chan link.Request, 100), pulls: make(chan link.Request, 100), results: map[string]chan reply{}, began: map[string]int{}}
 	g.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, c, err := link.Accept(w, r, func(*link.Connect) (*link.Hello, *link.Error) {
 			g.mu.Lock()
@@ -112,6 +114,12 @@ func (m *member) Request(r link.Request) {
 		m.states <- fmt.Sprint(p.InvokeID, " ", p.Seq, " ", p.Chunk)
 	case "node.approval.request":
 		m.escalated <- r
+		return
+	case "policy.pull":
+		select {
+		case m.pulls <- r:
+		default: // nobody of this test answers
+		}
 		return
 	case "node.event":
 		var e struct {

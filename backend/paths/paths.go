@@ -126,6 +126,15 @@ func (s State) Grants() string { return filepath.Join(s.Dir, "grants.json") }
 // MCPToken is the token of those who speak to the MCP server over HTTP.
 func (s State) MCPToken() string { return filepath.Join(s.Dir, "mcp-token") }
 
+// Federated is what gateways signed that holds here too.
+func (s State) Federated() string { return filepath.Join(s.Dir, "federated.json") }
+
+// GatewayKey is the key by which the gateway of this machine signs policies.
+func (s State) GatewayKey() string { return filepath.Join(s.Dir, "gateway-policy.key") }
+
+// GatewayPolicy is the policy that it signed for the nodes.
+func (s State) GatewayPolicy() string { return filepath.Join(s.Dir, "gateway-policy.json") }
+
 // Charters is the folder of the charters.
 func (s State) Charters() string { return filepath.Join(s.Dir, "charters") }
 

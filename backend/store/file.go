@@ -166,7 +166,7 @@ const tempSuffix = ".tmp"
 // sweep removes what killed processes left behind in a folder. The caller
 // holds the lock, so nobody is writing.
 func sweep(dir string) {
-	for _, prefix := range []string{filePrefix, digestName + "."} {
+	for _, prefix := range []string{filePrefix, digestName + ".", "federated.json."} {
 		for _, name := range names(dir, prefix, tempSuffix) {
 			os.Remove(filepath.Join(dir, name))
 		}

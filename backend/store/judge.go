@@ -74,7 +74,7 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	s.publish(Snapshot{
 		Hash: s.accepted.hash, Document: s.accepted.doc,
 		Held: &Held{hash, loosens},
-		view: &view{home: s.opt.Home, accepted: s.accepted.doc, waiting: doc, kept: kept},
+		view: s.newView(s.accepted.doc, doc, kept),
 	})
 	return false
 }
@@ -92,7 +92,7 @@ func (s *Store) accept(v version, what saving) {
 	if what == savedUsage { // policies stay as they are, and so do their indexes
 		next.view, next.Generation = s.last().view, s.last().Generation
 	} else {
-		next.view = &view{home: s.opt.Home, accepted: v.doc}
+		next.view = s.newView(v.doc, nil, nil)
 	}
 	s.publish(next)
 }

@@ -42,6 +42,7 @@ func compare(old, new *Document) (reasons []string, kept map[string][]approval.E
 	c.opaque("tools", old.Extra, new.Extra)
 	c.opaque("charters", old.Extra, new.Extra)
 	c.opaque("approvers", old.Extra, new.Extra)
+	c.sources()
 	c.opaque("safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
 	for _, id := range agentIDs(old, new) {
 		c.opaque("safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
@@ -273,6 +274,15 @@ func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
 	for _, r := range old {
 		if !have[key(r)] && !have[key(approval.DenyRule{Pattern: r.Pattern})] {
 			c.say("the denylist of %s loses %q", whose, r.Pattern)
+		}
+	}
+}
+
+// sources finds gateways whose policies hold no more, or may be older ones.
+func (c *comparison) sources() {
+	for _, was := range c.old.Sources() {
+		if !slices.ContainsFunc(c.new.Sources(), func(is PolicySource) bool { return is.Key == was.Key && is.Serial >= was.Serial }) {
+			c.say("policyFrom: the policy of %s holds no more, or an older one may", was.Gateway)
 		}
 	}
 }

@@ -111,9 +111,9 @@ func (p *parser) document() (*Document, error) {
 				}
 				return p.agent(d.Agent(id), id)
 			})
-		case "tools", "charters", "approvers":
+		case "tools", "charters", "approvers", "policyFrom":
 			keep := p.keptObject
-			if key == "approvers" {
+			if key == "approvers" || key == "policyFrom" {
 				keep = p.keep
 			}
 			if err := keep(&d.Extra, key); err != nil {
@@ -125,6 +125,8 @@ func (p *parser) document() (*Document, error) {
 				_, err = chartersOf(d.Extra)
 			case "approvers":
 				_, err = approversOf(d.Extra)
+			case "policyFrom":
+				_, err = sourcesOf(d.Extra)
 			}
 			if err != nil {
 				return p.bad("%s", err)

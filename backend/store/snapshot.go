@@ -42,10 +42,7 @@ type Held struct {
 // stricter of the accepted and the waiting version, field by field.
 func (s Snapshot) Policy(agentID string) approval.Policy {
 	if s.Broken != nil {
-		return approval.Policy{
-			AgentID: agentID, Security: approval.SecurityDeny, Ask: approval.AskOff,
-			AskFallback: approval.SecurityDeny, Broken: s.Broken.Error(),
-		}
+		return closed(agentID, s.Broken.Error())
 	}
 	return s.view.policy(agentID)
 }
@@ -63,6 +60,17 @@ func (s Snapshot) AcceptAnswersFrom(agentID string) []string {
 	return list
 }
 
+// Present reports whether some agent's yes needs the person themselves.
+func (s Snapshot) Present() bool {
+	if s.Broken != nil {
+		return false // nothing runs
+	}
+	return s.Document.Present() || slices.ContainsFunc(s.view.sources(), func(from PolicySource) bool {
+		f, ok := s.view.federated[from.Key]
+		return ok && f.doc.Present()
+	})
+}
+
 // view makes policies from documents, each of them once.
 type view struct {
 	home     string
@@ -71,8 +79,10 @@ type view struct {
 	// that permit no more than an accepted one.
 	waiting *Document
 	kept    map[string][]approval.Entry
-	ready   sync.Map // agent → approval.Policy
-	// others are the agents that only "tools" and "charters" name.
+	// federated are the policies of gateways, by the key that signed them.
+	federated map[string]federated
+	ready     sync.Map // agent → approval.Policy
+	// others are the agents that only "tools", "charters" and gateways name.
 	others map[string]bool
 	named  sync.Once
 }
@@ -99,11 +109,20 @@ func (v *view) knows(agentID string) bool {
 		if v.waiting != nil {
 			maps.Copy(v.others, v.waiting.named())
 		}
+		for _, f := range v.federated {
+			maps.Copy(v.others, f.doc.named())
+			for id := range f.doc.Agents {
+				v.others[id] = true
+			}
+		}
 	})
 	return v.accepted.Agents[agentID] != nil || v.waiting != nil && v.waiting.Agents[agentID] != nil || v.others[agentID]
 }
 
-func (v *view) resolve(agentID string) approval.Policy {
+func (v *view) resolve(agentID string) approval.Policy { return v.follow(v.own(agentID)) }
+
+// own is what the documents of this machine say.
+func (v *view) own(agentID string) approval.Policy {
 	p := v.accepted.policy(agentID, v.home)
 	if v.waiting != nil {
 		p = stricter(p, v.waiting.policy(agentID, v.home))

@@ -75,6 +75,9 @@ type Store struct {
 	proposed bool       // what holds was proposed, and so is the newest backup
 	rejected turnedDown // the last proposal that a person turned down
 	used     uint64     // generations so far
+	// federated are the policies that came from gateways, by the key that signed
+	// them. The map is never changed.
+	federated map[string]federated
 
 	looked atomic.Pointer[stamp] // the file when it was last read; nil: read it again
 }
@@ -151,6 +154,7 @@ func (s *Store) start() (err error) {
 }
 
 func (s *Store) firstLook() error {
+	s.readFederated()
 	text, err := readPrivate(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		doc := firstDocument()

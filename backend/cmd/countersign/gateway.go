@@ -31,6 +31,7 @@ type gatewayCommands struct {
 	Stop      gatewayStop      `cmd:"" help:"Stop the installed gateway."`
 	Status    gatewayStatus    `cmd:"" help:"Tell what is installed, whether it answers, and which nodes it knows."`
 	Call      gatewayCall      `cmd:"" help:"Call a method of a gateway, such as node.list, and print what it returns."`
+	Policy    gatewayPolicy    `cmd:"" help:"Sign a policy for the nodes, or show the one that is signed."`
 	Pending   gatewayPending   `cmd:"" help:"Devices, and commands of nodes, that wait to be approved."`
 	Approve   gatewayApprove   `cmd:"" help:"Let in what waits."`
 	Reject    gatewayReject    `cmd:"" help:"Turn away what waits."`

@@ -21,6 +21,9 @@ type policyCommands struct {
 	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`
 	Accept  policyAccept  `cmd:"" help:"Accept an edit of the policy file that waits."`
 	Reject  policyReject  `cmd:"" help:"Take an edit of the policy file back."`
+
+	Follow   policyFollow   `cmd:"" help:"Have the policies that a gateway signs hold here too, as far as they tighten."`
+	Unfollow policyUnfollow `cmd:"" help:"Have them hold here no more."`
 }
 
 type policyShow struct {
@@ -44,6 +47,9 @@ func (c policyShow) Run(p *program) error {
 		row("ask", string(got.Policy.Ask))
 		row("askFallback", string(got.Policy.AskFallback))
 		fmt.Fprintf(w, "%-12s %d\n%-12s %d\n", "entries", len(got.Policy.Allowlist), "deny rules", len(got.Policy.Denylist))
+		if got.Broken == "" && got.Policy.Broken != "" {
+			fmt.Fprintln(w, "Nothing runs:", display.Escape(got.Policy.Broken))
+		}
 		if got.Broken != "" {
 			fmt.Fprintln(w, "The file is broken, so everything is denied:", display.Escape(got.Broken))
 		}
