@@ -141,6 +141,10 @@ type Denial struct {
 	Segment string
 	// Note is what the person wants the agent to know.
 	Note string
+	// Instead are the parts of the command that pass by themselves, escaped.
+	Instead string
+	// RunID is the request, Rule what decided, and By who answered.
+	RunID, Rule, By string
 }
 
 // EventKind names what happened to a run.

@@ -32,9 +32,33 @@ func Denied(plan approval.Plan, j approval.Judgement) *approval.Denial {
 		about = slices.IndexFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Verdict == approval.VerdictAsk })
 	}
 	if about >= 0 {
-		d.Segment = written(&plan, &plan.Segments[about])
+		d.Segment, d.Rule = written(&plan, &plan.Segments[about]), j.Segments[about].Entry
+		d.Instead = passing(&plan, j)
 	}
 	return d
+}
+
+// maxInstead is how many commands a denial names that would pass.
+const maxInstead = 3
+
+// passing names the commands of a text that an entry lets pass by themselves, so
+// that the agent need not search for them: those that need nothing of the rest.
+func passing(plan *approval.Plan, j approval.Judgement) string {
+	if j.Ask == approval.AskAlways || len(plan.Findings) > 0 {
+		return ""
+	}
+	var list []string
+	for i, s := range j.Segments {
+		seg := &plan.Segments[i]
+		alone := seg.Via == 0 && seg.Dir == plan.Cwd.Path && len(seg.Open) == 0 && len(seg.Redirects) == 0
+		if s.Verdict != approval.VerdictAllow || s.EntryID == "" || s.Counted || !alone {
+			continue
+		}
+		if text := display.Line(written(plan, seg)); len(text) <= maxSegmentShown && !slices.Contains(list, text) && len(list) < maxInstead {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, " ; ")
 }
 
 // written is a segment as the agent wrote it: what its patterns stand for would
@@ -45,6 +69,14 @@ func written(plan *approval.Plan, s *approval.Segment) string {
 		return plan.Text[s.Start:s.End]
 	}
 	return strings.Join(s.Argv, " ")
+}
+
+// Receipt is a denial for machines.
+func Receipt(d approval.Denial) approval.Receipt {
+	return approval.Receipt{
+		RunID: d.RunID, Verdict: approval.VerdictDeny, Reason: d.Reason, Sentence: display.Line(d.Sentence), Segment: shorten(display.Line(d.Segment)),
+		Rule: display.Line(d.Rule), By: display.Line(d.By), Note: display.Line(d.Note), AskAgain: approval.CanAskAgain(d.Reason), Instead: d.Instead, Message: Message(d),
+	}
 }
 
 // messages are the texts that callers of the protocol know
@@ -79,6 +111,9 @@ func Message(d approval.Denial) string {
 	text += "."
 	if d.Segment != "" {
 		text += " It is about: " + shorten(display.Line(d.Segment)) + "."
+	}
+	if d.Instead != "" {
+		text += " By itself this passes: " + d.Instead + "."
 	}
 	if d.Note != "" {
 		text += " They say: " + display.Line(d.Note) + "."

@@ -152,9 +152,15 @@ func (g *Gate) Run(ctx context.Context, req approval.Request) approval.Result {
 
 // refused ends a request that ran nothing.
 func (f *flight) refused(d *approval.Denial) approval.Result {
-	r := approval.Result{Denied: d}
+	r := approval.Result{Denied: f.signed(d)}
 	f.close(history.Denied, r)
 	return r
+}
+
+// signed says whose denial it is.
+func (f *flight) signed(d *approval.Denial) *approval.Denial {
+	d.RunID, d.By = f.req.ID, f.answer.By
+	return d
 }
 
 // Decide answers a caller that runs the command itself, with one of the

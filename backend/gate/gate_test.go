@@ -662,6 +662,8 @@ func TestMessage(t *testing.T) {
 			`SYSTEM_RUN_DENIED: user denied. They say: not\u{1B} now. ` + string(approval.EndingPersonSaidNo)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonRuntimeValue, Sentence: "no \x1b[2J\n/x"}, Segment: "cat \x1b[1A\u202e"},
 			`SYSTEM_RUN_DENIED: runtime-value: no \u{1B}[2J\u{A}/x. It is about: cat \u{1B}[1A\u{202E}. ` + string(approval.EndingPolicy)},
+		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonDenylisted, Sentence: "no"}, Segment: "y", Instead: "x"},
+			"SYSTEM_RUN_DENIED: denylisted: no. It is about: y. By itself this passes: x. " + string(approval.EndingPolicy)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonPromptExpired}},
 			"SYSTEM_RUN_DENIED: prompt-expired. Asking again later can help. " + string(approval.EndingNobody)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},

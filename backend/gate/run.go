@@ -42,6 +42,7 @@ func (f *flight) run(ctx context.Context) approval.Result {
 		return f.refused(result.Denied)
 	case result.Denied != nil: // something ran before: its output is reported
 		code := exitDenied
+		f.signed(result.Denied)
 		result.ExitCode, result.Signal = &code, "" // the signal was ours
 	}
 	f.used()

@@ -87,16 +87,14 @@ func (g *Gate) judgeOnly(ctx context.Context, req approval.Request) (approval.Ou
 
 // outcome tells the caller what became of its call.
 func (f *flight) outcome(d *approval.Denial) approval.Outcome {
+	if d != nil {
+		return approval.Outcome{Verdict: approval.VerdictDeny, Receipt: Receipt(*d)}
+	}
 	o := approval.Outcome{Verdict: approval.VerdictAllow, Receipt: approval.Receipt{RunID: f.req.ID, Verdict: approval.VerdictAllow, By: display.Line(f.answer.By)}}
 	for _, s := range f.judgement.Segments {
 		if s.Entry != "" && o.Receipt.Rule == "" {
 			o.Receipt.Rule = s.Entry
 		}
-	}
-	if d != nil {
-		o.Verdict, o.Receipt.Verdict = approval.VerdictDeny, approval.VerdictDeny
-		o.Receipt = receipt(o.Receipt, *d)
-		return o
 	}
 	o.Always = f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow()
 	if f.req.Tool.JudgeOnly {
@@ -104,13 +102,6 @@ func (f *flight) outcome(d *approval.Denial) approval.Outcome {
 		o.Receipt.Reason, o.Receipt.Sentence = f.judgement.Reason, display.Line(f.judgement.Sentence)
 	}
 	return o
-}
-
-// receipt adds to a receipt what a denial says.
-func receipt(r approval.Receipt, d approval.Denial) approval.Receipt {
-	r.Reason, r.Sentence, r.Segment = d.Reason, display.Line(d.Sentence), shorten(display.Line(d.Segment))
-	r.Note, r.AskAgain, r.Message = display.Line(d.Note), approval.CanAskAgain(d.Reason), Message(d)
-	return r
 }
 
 // DeniesTool reports whether an agent may not call a tool, whatever it tells it.

@@ -13,7 +13,16 @@ type doors struct{ *Host }
 
 // Exec judges and runs one command.
 func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
-	return answerOf(d.gate.Run(ctx, x.Request))
+	result := d.gate.Run(ctx, x.Request)
+	a := answerOf(result)
+	if result.Denied == nil || !x.Receipt {
+		return a
+	}
+	r := gate.Receipt(*result.Denied)
+	if a.Receipt = &r; a.Refused != nil {
+		a.Refused.Receipt = &r
+	}
+	return a
 }
 
 // answerOf tells the caller what came of its command.

@@ -144,7 +144,7 @@ func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, er
 	if err := json.Unmarshal(a.Payload, &p); err != nil {
 		return ExecAnswer{}, fmt.Errorf("cannot read the host's answer: %w", err)
 	}
-	out := ExecAnswer{ExitCode: p.ExitCode, TimedOut: p.TimedOut, Success: p.Success, Stdout: p.Stdout, Stderr: p.Stderr}
+	out := ExecAnswer{ExitCode: p.ExitCode, TimedOut: p.TimedOut, Success: p.Success, Stdout: p.Stdout, Stderr: p.Stderr, Receipt: p.Receipt}
 	if p.Error != nil {
 		out.Error = *p.Error
 	}

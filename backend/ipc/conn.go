@@ -207,11 +207,11 @@ func (c *conn) call(f frame) bool {
 		err := c.operates()
 		if k.Operator = err == nil; err != nil && needed == byKey {
 			c.s.log.Warn("a process may not operate", "method", k.Method, "pid", c.peer.PID, "program", c.peer.Exe, "why", err)
-			return c.refuse(f, &Error{CodeForbidden, err.Error(), approval.ReasonInvalid})
+			return c.refuse(f, &Error{Code: CodeForbidden, Message: err.Error(), Reason: approval.ReasonInvalid})
 		}
 	}
 	if bridges[k.Method] && c.still(c.s.door.Ours) != nil {
-		return c.refuse(f, &Error{CodeForbidden, "only Countersign's own node service may say what a gateway said", approval.ReasonInvalid})
+		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own node service may say what a gateway said", Reason: approval.ReasonInvalid})
 	}
 	if asks[k.Method] && !c.remember() {
 		return false

@@ -94,7 +94,8 @@ type reply struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// execPayload is the payload of an exec-res: every field is always there.
+// execPayload is the payload of an exec-res: every field is always there, but
+// for the receipt, which is ours.
 type execPayload struct {
 	ExitCode *int    `json:"exitCode"`
 	TimedOut bool    `json:"timedOut"`
@@ -102,6 +103,8 @@ type execPayload struct {
 	Stdout   string  `json:"stdout"`
 	Stderr   string  `json:"stderr"`
 	Error    *string `json:"error"`
+
+	Receipt *approval.Receipt `json:"receipt,omitempty"`
 }
 
 // progressReply comes before the answer to an exec whose caller wants it. To
@@ -124,7 +127,7 @@ func execReply(id string, a ExecAnswer) reply {
 		return reply{Type: answerExec, ID: id, Error: a.Refused}
 	}
 	return reply{Type: answerExec, ID: id, OK: true, Payload: execPayload{
-		a.ExitCode, a.TimedOut, a.Success, a.Stdout, a.Stderr, orNull(a.Error),
+		a.ExitCode, a.TimedOut, a.Success, a.Stdout, a.Stderr, orNull(a.Error), a.Receipt,
 	}}
 }
 

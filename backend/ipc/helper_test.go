@@ -207,10 +207,10 @@ func (k task) host() error {
 			if len(x.Request.Command) > 1 {
 				var kid task
 				if err := json.Unmarshal([]byte(x.Request.Command[1]), &kid); err != nil {
-					return ExecAnswer{Refused: &Error{CodeInvalid, err.Error(), approval.ReasonInvalid}}
+					return ExecAnswer{Refused: &Error{CodeInvalid, err.Error(), approval.ReasonInvalid, nil}}
 				}
 				if _, err := kid.start(k.Socket); err != nil {
-					return ExecAnswer{Refused: &Error{CodeUnavailable, err.Error(), ""}}
+					return ExecAnswer{Refused: &Error{CodeUnavailable, err.Error(), "", nil}}
 				}
 			}
 			return ExecAnswer{Success: true}

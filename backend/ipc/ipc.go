@@ -39,6 +39,8 @@ type Exec struct {
 	PolicySnapshot json.RawMessage
 	// Progress asks for a line when Request.Progress is called.
 	Progress bool
+	// Receipt asks for the receipt of a denial.
+	Receipt bool
 }
 
 // ExecAnswer is the outcome of an Exec: what ran, or why nothing did.
@@ -51,6 +53,8 @@ type ExecAnswer struct {
 	Stderr   string
 	// Error says why a command could not be run to its end; empty for none.
 	Error string
+	// Receipt is that of a denial that ended what ran, where it was asked for.
+	Receipt *approval.Receipt
 	// Refused is set when nothing ran; the other fields do not count then. A
 	// Client returns it as its error instead.
 	Refused *Error
@@ -102,6 +106,8 @@ type Error struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 	Reason  approval.Reason `json:"reason,omitempty"`
+	// Receipt is the whole of a denial, for a caller that asked for it.
+	Receipt *approval.Receipt `json:"receipt,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

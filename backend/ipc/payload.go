@@ -68,6 +68,8 @@ func execField(x *Exec, key string, v json.RawMessage) error {
 		return json.Unmarshal(v, &r.Claim.Gateway)
 	case "progress":
 		return json.Unmarshal(v, &x.Progress)
+	case "receipt":
+		return json.Unmarshal(v, &x.Receipt)
 	case "systemRunPlan":
 		return json.Unmarshal(v, &r.Prepared)
 	}
@@ -247,6 +249,7 @@ type execWire struct {
 	DeadlineMs           int64             `json:"deadlineMs,omitempty"`
 	Background           bool              `json:"background,omitempty"`
 	Progress             bool              `json:"progress,omitempty"`
+	Receipt              bool              `json:"receipt,omitempty"`
 
 	Security      approval.Security  `json:"security,omitempty"`
 	Ask           approval.Ask       `json:"ask,omitempty"`
@@ -261,7 +264,7 @@ func encodeExec(x Exec) (string, error) {
 		NeedsScreenRecording: r.NeedsScreenRecording,
 		AgentID:              orNull(r.AgentID), SessionKey: orNull(r.SessionKey),
 		ApprovalDecision: orNull(string(r.Claim.Decision)), ApprovalSource: r.Claim.Source,
-		PolicySnapshot: x.PolicySnapshot, Background: r.Background, Progress: x.Progress,
+		PolicySnapshot: x.PolicySnapshot, Background: r.Background, Progress: x.Progress, Receipt: x.Receipt,
 		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, SystemRunPlan: r.Prepared,
 	}
 	if r.Timeout > 0 {

@@ -128,7 +128,7 @@ func (s *session) request(q *execInput) (ipc.Exec, error) {
 	if err != nil {
 		return ipc.Exec{}, err
 	}
-	return ipc.Exec{Request: approval.Request{
+	return ipc.Exec{Receipt: true, Request: approval.Request{
 		Who: approval.Ours, Command: q.Command.argv(), Cwd: q.Workdir, Env: q.Env, Timeout: limit,
 		AgentID: s.agent, SessionKey: s.key, Deadline: time.Now().Add(limit + askTime + grace),
 	}}, nil

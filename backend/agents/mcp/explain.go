@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 )
@@ -23,6 +24,8 @@ type Opinion struct {
 	// AskingCanHelp tells that a person would be asked and may say yes.
 	AskingCanHelp bool   `json:"askingCanHelp"`
 	Segments      []Part `json:"segments"`
+	// Receipt is what a denial would say.
+	Receipt *approval.Receipt `json:"receipt,omitempty"`
 }
 
 // Part is the verdict on one simple command of a text.
@@ -63,6 +66,10 @@ func opinionOf(got host.Explanation) Opinion {
 		p := Part{Command: written(got.Plan.Text, seg), Verdict: j.Segments[i].Verdict}
 		p.Reason, p.Sentence = j.Segments[i].Reason, display.Line(j.Segments[i].Sentence)
 		o.Segments = append(o.Segments, p)
+	}
+	if j.Verdict == approval.VerdictDeny {
+		r := gate.Receipt(*gate.Denied(got.Plan, j))
+		o.Receipt = &r
 	}
 	return o
 }

@@ -23,7 +23,8 @@ type Outcome struct {
 	Truncated bool   `json:"truncated"`
 	// Error says why it did not come to its end, "" if it did.
 	Error string `json:"error,omitempty"`
-	// Receipt is there for a denial. Nothing ran then.
+	// Receipt is there for a denial. Nothing ran then, but for what came before a
+	// denial in the middle of a text, whose exit code is 126.
 	Receipt *approval.Receipt `json:"receipt,omitempty"`
 }
 
@@ -36,7 +37,7 @@ const (
 
 // outcomeOf is what a client is told of an answer of the host.
 func outcomeOf(a ipc.ExecAnswer) Outcome {
-	o := Outcome{ExitCode: a.ExitCode, TimedOut: a.TimedOut, Success: a.Success, Stdout: a.Stdout, Stderr: a.Stderr, Error: a.Error}
+	o := Outcome{ExitCode: a.ExitCode, TimedOut: a.TimedOut, Success: a.Success, Stdout: a.Stdout, Stderr: a.Stderr, Error: a.Error, Receipt: a.Receipt}
 	if name, is := strings.CutPrefix(a.Error, approval.EndedBySignal); is {
 		o.Signal = name
 	}
@@ -78,7 +79,10 @@ func denied(e ipc.Error) Outcome {
 	if e.Reason != approval.ReasonInvalid && !strings.Contains(message, end) {
 		message = strings.TrimRight(message, ".") + ". " + end
 	}
-	return Outcome{Receipt: &approval.Receipt{
-		Verdict: approval.VerdictDeny, Reason: e.Reason, AskAgain: approval.CanAskAgain(e.Reason), Message: message,
-	}}
+	r := approval.Receipt{Verdict: approval.VerdictDeny, Reason: e.Reason, AskAgain: approval.CanAskAgain(e.Reason)}
+	if e.Receipt != nil {
+		r = *e.Receipt
+	}
+	r.Message = message
+	return Outcome{Receipt: &r}
 }

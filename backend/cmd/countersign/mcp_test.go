@@ -240,13 +240,14 @@ func TestMCPDenied(t *testing.T) {
 		reason     approval.Reason
 		again      bool
 		end        string // of what the agent reads
+		rest       string // of the receipt: segment, rule, who, instead
 	}{
-		{"policy", `{"command": "printf x; uname"}`, "", approval.ReasonDenylisted, false, string(approval.EndingPolicy)},
-		{"person", `{"command": "touch made"}`, "deny", approval.ReasonUserDenied, false, string(approval.EndingPersonSaidNo)},
-		{"environment", `{"command": "printf x", "env": {"LD_PRELOAD": "x"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy)},
-		{"own path", `{"command": "printf x", "env": {"PATH": "/tmp"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy)},
-		{"nothing", `{"command": ["", "x"]}`, "", approval.ReasonInvalid, false, ""},
-		{"folder", `{"command": "printf x", "workdir": "/nowhere"}`, "", approval.ReasonCwdUnavailable, false, string(approval.EndingPolicy)},
+		{"policy", `{"command": "printf x; uname"}`, "", approval.ReasonDenylisted, false, string(approval.EndingPolicy), "uname uname  "},
+		{"person", `{"command": "touch made"}`, "deny", approval.ReasonUserDenied, false, string(approval.EndingPersonSaidNo), "  command line "},
+		{"environment", `{"command": "printf x", "env": {"LD_PRELOAD": "x"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
+		{"own path", `{"command": "printf x", "env": {"PATH": "/tmp"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
+		{"nothing", `{"command": ["", "x"]}`, "", approval.ReasonInvalid, false, "", "   "},
+		{"folder", `{"command": "printf x", "workdir": "/nowhere"}`, "", approval.ReasonCwdUnavailable, false, string(approval.EndingPolicy), "   "},
 	} {
 		answered := make(chan error, 1)
 		go func() {
@@ -271,7 +272,8 @@ func TestMCPDenied(t *testing.T) {
 			continue
 		}
 		first := got.Content[0].(*sdk.TextContent).Text
-		if r := o.Receipt; r.Reason != row.reason || r.AskAgain != row.again || r.Verdict != approval.VerdictDeny || r.Message != first || !strings.HasSuffix(first, row.end) {
+		if r := o.Receipt; r.Reason != row.reason || r.AskAgain != row.again || r.Verdict != approval.VerdictDeny || r.Message != first || !strings.HasSuffix(first, row.end) ||
+			r.RunID == "" || strings.Join([]string{r.Segment, r.Rule, r.By, r.Instead}, " ") != row.rest {
 			t.Errorf("%s: %+v", row.what, r)
 		}
 	}
@@ -480,6 +482,9 @@ func TestMCPExplain(t *testing.T) {
 		said := strings.Join(parts, ", ")
 		if got.IsError || o.Verdict != row.verdict || row.reason != "" && o.Reason != row.reason || row.parts != "" && said != row.parts || o.AskingCanHelp != (row.verdict == approval.VerdictAsk) {
 			t.Errorf("%q: %s %s, %s: %s", row.command, o.Verdict, o.Reason, o.Sentence, said)
+		}
+		if (o.Receipt != nil) != (row.verdict == approval.VerdictDeny) || o.Receipt != nil && (o.Receipt.Reason != row.reason || o.Receipt.Segment != "uname") {
+			t.Errorf("%q: %+v", row.command, o.Receipt)
 		}
 		if text := words(got); strings.Contains(text, "value-of-it") || strings.Contains(text, "name-of-file") {
 			t.Errorf("%q tells of the machine: %s", row.command, text)
