@@ -26,6 +26,29 @@ func (l *looker) address(at, said string) error {
 	return nil
 }
 
+// addressIs reports whether an address is what a pattern stands for: its machine
+// and port by what stands before the path, and the path by the rest. So what
+// "https://*.corp/*" means is no path or name on another machine.
+func addressIs(pattern, said string) bool {
+	if pattern == exactly(said) {
+		return true
+	}
+	of, at := pathOf(pattern), pathOf(said)
+	return of >= 0 && at >= 0 && !strings.Contains(said[:at], "@") && wild(pattern[:of], said[:at]) && wild(pattern[of:], said[at:])
+}
+
+// pathOf is where the path of an address begins, below zero where it is none.
+func pathOf(url string) int {
+	i := strings.Index(url, "://")
+	if i < 0 {
+		return -1
+	}
+	if end := strings.IndexAny(url[i+3:], "/?#"); end >= 0 {
+		return i + 3 + end
+	}
+	return len(url)
+}
+
 // whyNotPublic says why an address is not surely one of the public network, ""
 // for one that is. Names are not looked up: what a name leads to can change
 // until it is fetched, so only what a name says of itself counts.
@@ -62,7 +85,7 @@ func whyNotPublic(u *url.URL) string {
 	case host == "metadata.google.internal" || host == "metadata.goog":
 		return "it is the metadata service of a cloud"
 	}
-	for _, local := range []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "localdomain", "test", "invalid", "onion", "svc"} {
+	for _, local := range []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "localdomain", "localdomain6", "test", "invalid", "onion", "svc"} {
 		if strings.HasSuffix(host, "."+local) {
 			return "its name is one of the local network"
 		}

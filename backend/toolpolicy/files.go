@@ -62,8 +62,8 @@ func (l *looker) named(at, key string, value any) error {
 	if len(l.tool.Files)+len(l.tool.Addresses) >= maxFiles {
 		return fmt.Errorf("the arguments name more than %d files and addresses", maxFiles)
 	}
-	if l.tool.Name == fileSearch && globArgument(key) {
-		text = globName(text)
+	if l.tool.Server == "" && l.tool.Name == fileSearch && globArgument(key) {
+		return l.globs(at, text)
 	}
 	switch l.kindOf(key, text) {
 	case aFile:
@@ -88,10 +88,14 @@ const (
 // of a server may call a path anything.
 func (l *looker) kindOf(key, text string) kind {
 	theirs := l.tool.Server != ""
-	switch lower := strings.ToLower(text); {
+	lower, trimmed := strings.ToLower(text), strings.TrimSpace(text)
+	web := strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
+	switch {
 	case approval.TextArgument(key):
 		return aText
-	case theirs && text == "", theirs && strings.Contains(strings.TrimSpace(text), "\n") && !l.secret(text):
+	case web && !theirs && l.tool.Category == approval.CategoryNetwork:
+		return anAddress
+	case theirs && text == "", theirs && strings.Contains(trimmed, "\n") && !l.secret(text):
 		return aText // a program's source, say
 	case pathArgument(key):
 		return aFile
@@ -99,24 +103,15 @@ func (l *looker) kindOf(key, text string) kind {
 		return anAddress
 	case strings.HasPrefix(lower, "file:"):
 		return aFile
-	case strings.HasPrefix(lower, "http:"), strings.HasPrefix(lower, "https:"):
-		if theirs && strings.ContainsAny(text, " \t\r\n") {
-			return aText // a sentence
-		}
-		if !theirs && l.tool.Category != approval.CategoryNetwork {
-			return aText // what is written or looked for is not fetched
-		}
+	case web && theirs && !strings.ContainsAny(text, " \t\r\n"): // else a sentence
 		return anAddress
-	case l.tool.Name == fileSearch && !theirs && globArgument(key):
-		if l.secret(text) {
-			return aFile
-		}
+	case web: // what is written or looked for is not fetched
 		return aText
+	case theirs && !strings.Contains(trimmed, "\n") && l.secret(trimmed):
+		return aFile
 	case len(text) < 2 || strings.ContainsAny(text, "\n\x00"):
 		return aText
 	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "~"), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
-		return aFile
-	case theirs && l.secret(text):
 		return aFile
 	}
 	return aText
@@ -131,8 +126,7 @@ func (l *looker) secret(text string) bool {
 	if text == "" || len(text) > maxPath || strings.Contains(text, "\x00") {
 		return false
 	}
-	at := l.absolute(text)
-	return l.look("", at).Protected != approval.ProtectedNot || l.look("", path.Clean(at)).Protected != approval.ProtectedNot
+	return slices.ContainsFunc(l.readings(text), func(at string) bool { return l.look("", at).Protected != approval.ProtectedNot })
 }
 
 // pathArgument reports whether an argument of this name holds a path.
@@ -166,8 +160,20 @@ func globArgument(key string) bool {
 	return false
 }
 
-// globName is what a pattern of files names in any folder.
-func globName(pattern string) string { return strings.Trim(strings.TrimPrefix(pattern, "**/"), "*!") }
+// globs looks at a pattern that says which files are searched: at what it names in
+// any folder, and at what leads out of the folder, also as one of several.
+func (l *looker) globs(at, pattern string) error {
+	name := strings.Trim(strings.TrimPrefix(pattern, "**/"), "*!")
+	if l.secret(name) {
+		return l.file(at, name)
+	}
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("{}(),|", r) }) {
+		if strings.HasPrefix(part, "/") || strings.HasPrefix(part, "~") || goesUp(part) {
+			return l.file(at, part)
+		}
+	}
+	return nil
+}
 
 // file looks at one file that an argument names, in every way that agents read
 // such a name.
@@ -181,21 +187,15 @@ func (l *looker) file(at, name string) error {
 	if strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Cf, r) || unicode.IsControl(r) }) {
 		return fmt.Errorf("%s begins or ends with blanks, or holds characters that cannot be seen: programs read it differently", at)
 	}
-	first := l.absolute(name)
-	readings := []string{first, path.Clean(first)} // agents in Node resolve ".." before they follow links
-	switch {
-	case strings.HasPrefix(strings.ToLower(name), "file:"):
+	readings := l.readings(name)
+	if strings.HasPrefix(strings.ToLower(strings.TrimPrefix(name, "@")), "file:") {
 		u, err := url.Parse(name)
 		if err != nil || u.Host != "" && u.Host != "localhost" || u.Path == "" || strings.ContainsAny(name, "?#%") {
 			return fmt.Errorf("%s is no address of a file here", at)
 		}
 		readings = []string{u.Path, path.Clean(u.Path), path.Clean(l.cwd + "/" + name)}
-	case strings.HasPrefix(name, "~"):
-		if plain := l.cwd + "/" + name; l.there(plain) { // not every agent knows ~
-			readings = append(readings, plain)
-		}
 	}
-	for i, reading := range slices.Compact(readings) {
+	for i, reading := range readings {
 		f := l.look(at, reading)
 		same := func(g approval.ToolFile) bool { return g.Arg == at && g.Real == f.Real && g.Protected == f.Protected }
 		if i == 0 || !slices.ContainsFunc(l.tool.Files, same) {
@@ -203,6 +203,41 @@ func (l *looker) file(at, name string) error {
 		}
 	}
 	return nil
+}
+
+// readings are the paths that agents make of a name. Some resolve ".." before
+// they follow links, leave out an @ at the beginning, take unusual blanks for
+// plain ones, or know the homes of others and the variables of a shell.
+func (l *looker) readings(name string) []string {
+	list := []string{l.absolute(name)}
+	also := func(at string) { list = append(list, at) }
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Zs, r) {
+			return ' '
+		}
+		return r
+	}, strings.TrimPrefix(name, "@"))
+	if plain != name {
+		also(l.absolute(plain))
+	}
+	first, rest, _ := strings.Cut(plain, "/")
+	switch {
+	case first == "~": // not every agent knows it
+		if at := l.cwd + "/" + name; l.there(at) {
+			also(at)
+		}
+	case strings.HasPrefix(first, "~"):
+		also(l.Home + "/" + plain[1:])
+		also(path.Dir(l.Home) + "/" + plain[1:])
+	case first == "$HOME", first == "${HOME}":
+		also(l.Home + "/" + rest)
+	case strings.HasPrefix(first, "$") && first != plain: // it may hold any folder
+		also("/" + plain)
+	}
+	for _, at := range list {
+		also(path.Clean(at))
+	}
+	return slices.Compact(list)
 }
 
 func (l *looker) there(name string) bool {

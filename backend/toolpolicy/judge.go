@@ -26,20 +26,22 @@ func flatten(list []Arg, at string, value any) []Arg {
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) == 0 && at != "" {
-			return append(list, Arg{at, "{}"})
+			return append(list, Arg{at, "{}", false})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			list = flatten(list, join(at, key), v[key])
 		}
 	case []any:
 		if len(v) == 0 {
-			return append(list, Arg{at, "[]"})
+			return append(list, Arg{at, "[]", false})
 		}
 		for i, sub := range v {
 			list = flatten(list, join(at, strconv.Itoa(i)), sub)
 		}
+	case string:
+		list = append(list, Arg{at, v, true})
 	default:
-		list = append(list, Arg{at, text(v)})
+		list = append(list, Arg{at, text(v), false})
 	}
 	return list
 }

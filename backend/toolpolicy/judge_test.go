@@ -88,7 +88,7 @@ func TestDefaults(t *testing.T) {
 		{"file_read", "out.txt", "allow"}, {"file_read", "src/not-there.go", "allow"}, {"file_read", "./src/../out.txt", "allow"}, {"file_read", "a..b", "allow"},
 		{"read", "out.txt", "allow"}, {"file_read", w.home + "/work/app/out.txt", "allow"}, {"file_read", "~/work/app/out.txt", "allow"},
 		{"file_read", "../appevil/x", "ask"}, {"file_read", w.home + "/work/appevil/x", "ask"}, {"file_read", w.home + "/other/x", "ask"},
-		{"file_read", "lnkother/x", "ask"}, {"file_read", "lnkother/../out.txt", "ask"}, {"file_read", "/etc/hosts", "ask"}, {"file_read", "~root/x", "allow"},
+		{"file_read", "lnkother/x", "ask"}, {"file_read", "lnkother/../out.txt", "ask"}, {"file_read", "/etc/hosts", "ask"}, {"file_read", "~root/x", "ask"},
 		{"file_read", "nowhere/../../other/x", "ask"},
 		{"file_read", "~/.ssh/id_rsa", "deny"}, {"file_read", "lnkkey", "deny"}, {"file_read", "lnkshadow", "deny"}, {"file_read", "/etc/shadow", "deny"},
 		{"file_read", ".env", "deny"}, {"file_read", ".env.example", "allow"}, {"file_read", "~/.AWS/credentials", "deny"}, {"file_read", "/proc/self/environ", "deny"},

@@ -43,7 +43,7 @@ func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
 	if name == bashExecute && call.Server == "" {
 		for key := range args {
 			if steersCommand(key) {
-				return t, fmt.Errorf("the command comes with %s, which is not judged: give its folder and environment with the call", key)
+				return t, fmt.Errorf("the command comes with %s, which is not judged: give its folder and environment with the call, and all that it is in command", key)
 			}
 		}
 		if _, ok := args["command"].(string); !ok {
@@ -73,13 +73,13 @@ func namesFile(f approval.ToolFile) bool {
 }
 
 // steersCommand reports whether an argument beside a command would change what
-// that does.
+// that does, or could be taken for the command by who reads names in any case.
 func steersCommand(key string) bool {
-	switch strings.ToLower(key) {
-	case "workdir", "cwd", "dir", "dir_path", "directory", "working_directory", "env", "environment", "shell":
-		return true
-	}
-	return false
+	plain := strings.NewReplacer("_", "", "-", "").Replace(key)
+	return key != "command" && slices.ContainsFunc([]string{
+		"command", "cmd", "script", "args", "argv", "arguments", "stdin", "input", "shell", "env", "environment",
+		"workdir", "cwd", "dir", "dirpath", "directory", "workingdir", "workingdirectory",
+	}, func(name string) bool { return strings.EqualFold(plain, name) })
 }
 
 // twice refuses arguments of which two have one dotted name: rules could not

@@ -42,7 +42,7 @@ func offers(in Input, reason approval.Reason) []approval.Offer {
 			add(approval.WidthProgram, "", nil, false) // in the session's folder, see entry.covers
 		}
 	case own && t.Name == webFetch && len(t.Addresses) == 1:
-		add(approval.WidthWords, "", map[string]string{t.Addresses[0].Arg: exactly(origin(t.Addresses[0].URL)) + "/*"}, false)
+		add(approval.WidthWords, "", map[string]string{t.Addresses[0].Arg: exactly(t.Addresses[0].URL[:pathOf(t.Addresses[0].URL)]) + "/*"}, false)
 	case reason == approval.ReasonAllowlistMiss || reason == approval.ReasonLeaseEnded:
 		add(approval.WidthProgram, approval.WideUnknown, nil, false)
 	}
@@ -79,10 +79,11 @@ func exactArgs(in Input) (when map[string]string, ok bool) {
 	}
 	when = map[string]string{}
 	for _, a := range in.Args {
-		if len(a.Value) > maxValue || a.Name == "" || !utterable(a.Value) {
+		value := a.exact()
+		if len(value) > maxValue || a.Name == "" || !utterable(value) {
 			return nil, false
 		}
-		when[a.Name] = exactly(a.Value)
+		when[a.Name] = exactly(value)
 	}
 	for _, f := range in.Tool.Files {
 		if f.Real == "" {
@@ -102,16 +103,4 @@ func utterable(s string) bool {
 // literalPath is the pattern of package glob that stands for just this path.
 func literalPath(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(name)
-}
-
-// origin is the scheme, machine and port of an address.
-func origin(url string) string {
-	i := strings.Index(url, "://")
-	if i < 0 {
-		return url
-	}
-	if end := strings.IndexAny(url[i+3:], "/?#"); end >= 0 {
-		return url[:i+3+end]
-	}
-	return url
 }

@@ -1,6 +1,7 @@
 package toolpolicy
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -104,7 +105,8 @@ func (r *Rules) addEntry(e approval.Entry, name, home string) {
 }
 
 // covers reports whether an entry lets a call pass, leaving aside how long it
-// holds. A file that it does not name must lie in the session's folder.
+// holds. A file that it does not name must lie in the session's folder, and an
+// address that it does not name be public, where it names anything.
 func (e *entry) covers(in Input) bool {
 	t := in.Tool
 	switch {
@@ -114,16 +116,19 @@ func (e *entry) covers(in Input) bool {
 		return false
 	case e.cwd != nil && !below(*e.cwd, in.Cwd):
 		return false
-	case e.ArgsExact && slices.ContainsFunc(in.Args, func(a Arg) bool { return !a.named(e.When) }):
+	case e.ArgsExact && slices.ContainsFunc(in.Args, func(a Arg) bool { _, said := e.When[a.Name]; return !said }):
 		return false
 	}
 	for key, pattern := range e.When {
-		if !in.argIs(key, pattern) {
+		if !in.argIs(key, pattern, e.ArgsExact) {
 			return false
 		}
 	}
 	if t.Server != "" {
 		return true
+	}
+	if len(e.When) > 0 && slices.ContainsFunc(t.Addresses, func(a approval.ToolAddress) bool { return a.Why != "" && !named(a.Arg, e.When) }) {
+		return false
 	}
 	return !slices.ContainsFunc(t.Files, func(f approval.ToolFile) bool { return !f.Inside && !named(f.Arg, e.When) })
 }
@@ -141,15 +146,16 @@ func below(pattern glob.Pattern, dir string) bool {
 	return false
 }
 
-// argIs reports whether an argument is there and all of it is what a pattern
-// stands for: a file by where it really lies, anything else by its text.
-func (in Input) argIs(key, pattern string) bool {
+// argIs reports whether an argument is there and all of it, and what could be
+// taken for it in another case, is what a pattern stands for: a file by where it
+// really lies, an address in its two parts, anything else by its text.
+func (in Input) argIs(key, pattern string, exact bool) bool {
 	found := false
 	for _, a := range in.Args {
-		if a.Name != key && !strings.HasPrefix(a.Name, key+".") {
+		if !strings.EqualFold(a.Name, key) && !foldPrefix(a.Name, key+".") {
 			continue
 		}
-		found = true
+		found = found || strings.HasPrefix(a.Name, key)
 		file := false
 		for _, f := range in.Tool.Files { // one for each way to read its name
 			if f.Arg != a.Name {
@@ -160,11 +166,25 @@ func (in Input) argIs(key, pattern string) bool {
 				return false
 			}
 		}
-		if !file && (!wild(pattern, a.Value) || pattern != "*" && strings.Contains(pattern, "*") && goesUp(a.Value) || a.leftOut() && pattern != "*") {
+		if !file && !in.textIs(a, pattern, exact) {
 			return false
 		}
 	}
 	return found
+}
+
+func (in Input) textIs(a Arg, pattern string, exact bool) bool {
+	switch {
+	case pattern == "*":
+		return true
+	case a.leftOut(), strings.Contains(pattern, "*") && goesUp(a.Value):
+		return false
+	case slices.ContainsFunc(in.Tool.Addresses, func(at approval.ToolAddress) bool { return at.Arg == a.Name }):
+		return addressIs(pattern, a.Value)
+	case exact:
+		return wild(pattern, a.exact())
+	}
+	return wild(pattern, a.Value)
 }
 
 // goesUp reports whether a text has ".." for a part of a path: what it leads to
@@ -190,8 +210,21 @@ type Input struct {
 	Paid []string
 }
 
-// Arg is one value of the arguments by its dotted name.
-type Arg struct{ Name, Value string }
+// Arg is one value of the arguments by its dotted name. Text tells that it is a
+// text, and not a number, say, that is written like it.
+type Arg struct {
+	Name, Value string
+	Text        bool
+}
+
+// exact is the value as no other one is written: programs take the text "false"
+// for something else than false.
+func (a Arg) exact() string {
+	if quoted, err := json.Marshal(a.Value); err == nil && a.Text && json.Valid([]byte(a.Value)) {
+		return string(quoted)
+	}
+	return a.Value
+}
 
 func (a Arg) named(when map[string]string) bool { return named(a.Name, when) }
 
