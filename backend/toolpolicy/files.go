@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -289,30 +290,29 @@ const maxLinks = 40
 // to nothing comes into being where that leads. A rest that goes up leads
 // nowhere that can be told, and is "".
 func (l *looker) real(name string) (string, approval.File) {
-	rest, links := "", 0
-	for at := strings.TrimRight(name, "/"); ; {
-		if file, err := l.Look(cmp.Or(at, "/")); err == nil {
-			if rest == "" {
-				return file.Path, file
-			}
-			return path.Join(file.Path, rest), approval.File{}
-		}
-		i := strings.LastIndexByte(at, '/')
-		if i < 0 || at[i+1:] == ".." {
+	for range maxLinks {
+		parts := strings.Split(strings.TrimRight(name, "/"), "/")
+		first := func(n int) string { return cmp.Or(strings.Join(parts[:n], "/"), "/") }
+		// What leads nowhere leads nowhere with more behind it either.
+		n := sort.Search(len(parts), func(i int) bool { _, err := l.Look(first(i + 1)); return err != nil })
+		file, err := l.Look(first(n))
+		rest := parts[n:]
+		switch {
+		case n == 0 || err != nil || slices.Contains(rest, ".."):
 			return "", approval.File{}
+		case len(rest) == 0:
+			return file.Path, file
 		}
-		if to := l.Link(at); to != "" {
-			if links++; links > maxLinks {
-				return "", approval.File{}
-			}
-			if !strings.HasPrefix(to, "/") {
-				to = at[:i] + "/" + to
-			}
-			at = strings.TrimRight(to, "/")
-			continue
+		to := l.Link(first(n + 1))
+		if to == "" {
+			return path.Join(file.Path, strings.Join(rest, "/")), approval.File{}
 		}
-		rest, at = path.Join(at[i+1:], rest), strings.TrimRight(at[:i], "/")
+		if !strings.HasPrefix(to, "/") {
+			to = first(n) + "/" + to
+		}
+		name = to + "/" + strings.Join(rest[1:], "/")
 	}
+	return "", approval.File{}
 }
 
 // sessionFolder is the real folder of a session, "" where what the caller says

@@ -155,3 +155,21 @@ func TestDeniedNames(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepNames: a path with thousands of folders that are not there costs few
+// looks, since a call may hold hundreds of them.
+func TestDeepNames(t *testing.T) {
+	w := newWorld(t)
+	m, looks := w.machine(), 0
+	real := m.Look
+	m.Look = func(at string) (approval.File, error) {
+		looks++
+		return real(at)
+	}
+	c := call("file_read", "path", strings.Repeat("a/", 2000)+"x")
+	c.Cwd = w.project
+	tool, err := Look(&c, m)
+	if err != nil || !tool.Files[0].Inside || looks > 100 {
+		t.Errorf("%d looks, %v", looks, err)
+	}
+}
