@@ -18,7 +18,7 @@ import (
 type client struct {
 	server *Server
 	ws     *websocket.Conn
-	shown  map[string]approval.Prompt // by id; the writer's and, under the lock of the server, the reader's
+	shown  map[string]approval.Prompt // by requestID; the writer's and, under the lock of the server, the reader's
 	// since are the ids that each session was shown since its last answer.
 	since map[string]map[string]bool
 	wake  chan struct{}
@@ -62,8 +62,9 @@ func (c *client) run(ctx context.Context) {
 func (c *client) show(ctx context.Context) error {
 	now := map[string]approval.Prompt{}
 	for _, p := range c.server.open() {
-		now[p.ID] = p
-		if was, ok := c.get(p.ID); ok && was.Digest() == p.Digest() && was.Count == p.Count && was.Expires == p.Expires {
+		id := requestID(p)
+		now[id] = p
+		if was, ok := c.get(id); ok && was.Digest() == p.Digest() && was.Expires == p.Expires {
 			continue
 		}
 		c.set(p)
@@ -72,7 +73,7 @@ func (c *client) show(ctx context.Context) error {
 		}
 	}
 	for _, gone := range c.gone(now) {
-		if err := c.write(ctx, withdrawn{"approval_withdrawn", gone.SessionKey, gone.ID}); err != nil {
+		if err := c.write(ctx, withdrawn{"approval_withdrawn", gone.SessionKey, requestID(gone)}); err != nil {
 			return err
 		}
 	}
@@ -89,12 +90,13 @@ func (c *client) get(id string) (approval.Prompt, bool) {
 func (c *client) set(p approval.Prompt) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
-	c.shown[p.ID] = p
+	id := requestID(p)
+	c.shown[id] = p
 	if c.since[p.SessionKey] == nil {
 		c.since[p.SessionKey] = map[string]bool{}
 	}
 	if len(c.since[p.SessionKey]) < 2 { // more are as many as two
-		c.since[p.SessionKey][p.ID] = true
+		c.since[p.SessionKey][id] = true
 	}
 }
 

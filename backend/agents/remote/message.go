@@ -2,6 +2,7 @@ package remote
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -52,6 +53,15 @@ type failure struct {
 	Error     string `json:"error"`
 }
 
+// requestID is another one when more, or fewer, identical requests wait: an answer
+// is for as many as were shown with it.
+func requestID(p approval.Prompt) string {
+	if p.Count < 2 {
+		return p.ID
+	}
+	return fmt.Sprintf("%s x%d", p.ID, p.Count)
+}
+
 func required(p approval.Prompt) requiredMessage {
 	r := request{
 		Text: p.Plan.Text, AgentID: p.AgentID, Cwd: p.Plan.Cwd.Path, Who: p.Who, Reason: p.Judgement.Reason, Sentence: p.Judgement.Sentence,
@@ -60,5 +70,5 @@ func required(p approval.Prompt) requiredMessage {
 	if t := p.Plan.Tool; t != nil {
 		r.Tool, r.Server, r.Args = t.Name, t.Server, t.Args
 	}
-	return requiredMessage{"approval_required", p.SessionKey, p.ID, r, p.Expires}
+	return requiredMessage{"approval_required", p.SessionKey, requestID(p), r, p.Expires}
 }

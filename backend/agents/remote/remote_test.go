@@ -65,7 +65,11 @@ func newWorld(t *testing.T) *world {
 
 // ask puts a question in a session and returns its id and where its answer comes.
 func (w *world) ask(session string) (id string, answer <-chan approval.Answer) {
-	id = fmt.Sprintf("q%d", w.n.Add(1))
+	return w.asks(fmt.Sprintf("q%d", w.n.Add(1)), session)
+}
+
+// asks puts the same question once more, where it waits already.
+func (w *world) asks(id, session string) (_ string, answer <-chan approval.Answer) {
 	p := approval.Prompt{
 		ID: id, AgentID: "main", SessionKey: session, Expires: time.Now().Add(time.Minute).UnixMilli(), Count: 1,
 		Plan:      approval.Plan{Text: "file_write x", Tool: &approval.Tool{Name: "file_write", Args: json.RawMessage(`{"path":"x"}`)}},
@@ -358,5 +362,27 @@ func TestLateAnswer(t *testing.T) {
 	p.say(`{"type":"approval_response","sessionId":"s","decision":"deny"}`) // it was told, and means this one
 	if a := w.answerOf(next); a.Decision != approval.DecisionDeny {
 		t.Error(a.Decision)
+	}
+}
+
+// TestAnswerForOne: an answer is for as many identical requests as were shown with
+// it, and not for one that came meanwhile.
+func TestAnswerForOne(t *testing.T) {
+	w := newWorld(t)
+	slow, other := w.connect(), w.connect()
+	id, first := w.ask("s")
+	slow.next("approval_required")
+	other.next("approval_required")
+	_, second := w.asks(id, "s")
+	both := other.next("approval_required")
+	for _, named := range []string{"", `"requestId":"` + id + `",`} { // it has not read on
+		slow.say(`{"type":"approval_response","sessionId":"s",` + named + `"decision":"allow-once"}`)
+		slow.next("approval_error")
+	}
+	other.say(fmt.Sprintf(`{"type":"approval_response","sessionId":"s","requestId":%q,"decision":"allow-once"}`, both["requestId"]))
+	for _, answer := range []<-chan approval.Answer{first, second} {
+		if a := w.answerOf(answer); a.Decision != approval.AllowOnce {
+			t.Error(a.Decision)
+		}
 	}
 }
