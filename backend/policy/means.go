@@ -69,10 +69,10 @@ func allOptions(want string, args []string) bool {
 
 // anyOption reports whether an option is among the words, in any spelling that
 // programs read as it. It errs on the strict side: a word that could be the value
-// of another option counts.
+// of another option counts, and a -- that could be one ends no options.
 func anyOption(want string, args []string) bool {
-	for _, arg := range args {
-		if arg == "--" {
+	for i, arg := range args {
+		if arg == "--" && (i == 0 || !strings.HasPrefix(args[i-1], "-")) {
 			return false
 		}
 		for _, spelled := range spellings(want) {
@@ -89,7 +89,7 @@ func anyOption(want string, args []string) bool {
 func spellings(option string) []string {
 	for _, same := range [][]string{
 		{"--force", "-f", "+"}, {"--recursive", "-r", "-R"}, {"--delete", "-d", "-D"}, {"--all", "-a", "-A"},
-		{"--yes", "-y", "--assume-yes"}, {"--quiet", "-q"}, {"--global", "-g"}, {"--interactive", "-i"}, {"--privileged"},
+		{"--yes", "-y", "--assume-yes"}, {"--quiet", "-q"}, {"--global", "-g"}, {"--output", "-o"}, {"--interactive", "-i"}, {"--privileged"},
 	} {
 		for _, s := range same {
 			if s == option {
@@ -101,7 +101,7 @@ func spellings(option string) []string {
 }
 
 // isOption reports whether a word is an option: as it is written, with a value,
-// as a longer one that begins so (--force-with-lease), cut short (--forc), or in
+// as a longer one that begins so (--force-with-lease), cut short (--f), or in
 // a bundle of letters (-uf).
 func isOption(option, arg string) bool {
 	switch {
@@ -109,7 +109,7 @@ func isOption(option, arg string) bool {
 		return len(arg) > 1 && arg[0] == '+'
 	case strings.HasPrefix(option, "--"):
 		name, _, _ := strings.Cut(arg, "=")
-		return strings.HasPrefix(arg, option) || len(name) > 4 && strings.HasPrefix(option, name) && strings.HasPrefix(name, "--")
+		return strings.HasPrefix(arg, option) || len(name) > 2 && strings.HasPrefix(option, name) && strings.HasPrefix(name, "--")
 	case len(option) == 2:
 		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg[1:], option[1:])
 	}

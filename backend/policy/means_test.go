@@ -18,6 +18,8 @@ func TestMeansWords(t *testing.T) {
 		{"push --force", "push --force-with-lease origin", true}, {"push --force", "push --forc", true}, {"push --force", "push -uf origin", true},
 		{"push --force", "push origin +main", true}, {"push --force", "push --force=x", true},
 		{"push --force", "push", false}, {"push --force", "push origin main", false}, {"push --force", "status --force", false}, {"push --force", "push -- --force", false},
+		{"push --force", "push -o -- -f origin", true}, {"push --force", "push origin -- -f", false},
+		{"config --global", "config --gl a b", true}, {"-rf", "--r --f x", true}, {"-o", "--output x", true},
 		{"push --force", "push --follow-tags", false}, {"push --force", "log --grep=--force", false},
 		{"-rf", "-r -f x", true}, {"-rf", "-fr x", true}, {"-rf", "-r x", false}, {"--recursive", "-R x", true},
 		{"-delete", ". -delete", true}, {"reset --hard", "reset --hard HEAD", true}, {"reset --hard", "reset HEAD", false},
