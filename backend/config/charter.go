@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -75,13 +76,14 @@ func (c Charters) Read(name string) (merged Charter, sum string, err error) {
 }
 
 // Stamp is another one when a file of the folder is another one, or was written
-// to. It does not say what is in them.
+// to. It does not say what is in them, and is never empty.
 func (c Charters) Stamp() string {
 	list, err := os.ReadDir(c.Dir)
 	if err != nil {
 		return err.Error()
 	}
 	var b strings.Builder
+	fmt.Fprintln(&b, len(list))
 	for _, file := range list {
 		if info, err := file.Info(); err == nil {
 			fmt.Fprintln(&b, file.Name(), info.Size(), info.ModTime().UnixNano(), info.Mode())
@@ -90,12 +92,16 @@ func (c Charters) Stamp() string {
 	return b.String()
 }
 
+// readCharter reads a file. What is put in its place cannot hang us.
 func readCharter(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("it is no plain file")
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxCharter+1))
 	if err == nil && len(text) > maxCharter {
 		err = errors.New("it is larger than 1 MiB")
@@ -134,12 +140,17 @@ func ParseCharter(name string, text []byte) (c Charter, err error) {
 		if slices.ContainsFunc(list, func(p string) bool { return strings.TrimSpace(p) == "" }) {
 			return bad("%s holds an empty pattern", key)
 		}
+		for _, pattern := range list {
+			if why := approval.NamesNoTool(strings.TrimSpace(pattern)); why != "" {
+				return bad("%q in %s %s", pattern, key, why)
+			}
+		}
 	}
 	return c, checkCharterEntries(name, c)
 }
 
 // checkCharterKeys refuses what a reader of JSON takes for something else than
-// people do: a key that comes twice or in other case, and null.
+// people do: a key that comes twice, in other case too, and null.
 func checkCharterKeys(text []byte) error {
 	all, err := readValue(json.NewDecoder(bytes.NewReader(text)), 0)
 	if err != nil {
@@ -149,14 +160,37 @@ func checkCharterKeys(text []byte) error {
 	if !ok {
 		return errors.New("is no object")
 	}
-	for key, value := range keys {
+	for key := range keys {
 		switch key {
 		case "autoApprove", "requireConfirmation", "alwaysReject", "escalate", "entries", "parent":
 		default:
 			return fmt.Errorf("unknown field %q", key)
 		}
-		if value.is == nil {
-			return fmt.Errorf("%s is null", key)
+	}
+	return checkPlain(keys)
+}
+
+func checkPlain(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return errors.New("holds null, which means nothing here")
+	case object:
+		seen := map[string]bool{}
+		for key, sub := range v {
+			lower := strings.ToLower(key)
+			if seen[lower] {
+				return fmt.Errorf("the key %q comes twice", key)
+			}
+			seen[lower] = true
+			if err := checkPlain(sub.is); err != nil {
+				return err
+			}
+		}
+	case []value:
+		for _, sub := range v {
+			if err := checkPlain(sub.is); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

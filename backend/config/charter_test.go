@@ -17,7 +17,9 @@ func TestParseCharter(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{autoApprove: [""]}`: "empty pattern", `{alwaysReject: ["  "]}`: "empty pattern", `{alwaysRejects: []}`: "unknown field", `{`: "x:", `[]`: "x:", `{} {}`: "follows",
-		`{alwaysReject: ["rm"], alwaysReject: []}`: "twice", `{AlwaysReject: []}`: "unknown field", `{alwaysReject: null}`: "is null",
+		`{alwaysReject: ["rm"], alwaysReject: []}`: "twice", `{AlwaysReject: []}`: "unknown field", `{alwaysReject: null}`: "null",
+		`{entries: [{pattern: "tool:x", when: null}]}`: "null", `{entries: [{pattern: "tool:x", Pattern: "tool:*"}]}`: "twice",
+		`{alwaysReject: ["tool:file_write"]}`: "without tool:", `{alwaysReject: ["group:files"]}`: "no group", `{requireConfirmation: ["Profile:x y"]}`: "no group",
 		`{autoApprove: "git"}`: "x:", `{entries: [{}]}`: "no pattern", `{parent: "../x"}`: "no name", "{\"a\": \"\xff\"}": "UTF-8",
 	} {
 		if _, err := ParseCharter("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -62,10 +64,26 @@ func TestReadCharter(t *testing.T) {
 	if _, other, err := (Charters{dir}).Read("child"); err != nil || other == sum {
 		t.Error("a change of the parent is none of what was accepted", err)
 	}
-	for _, name := range []string{"loop", "missing"} {
+	if err := os.Mkdir(filepath.Join(dir, "folder.json5"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"loop", "missing", "folder"} {
 		if _, _, err := (Charters{dir}).Read(name); err == nil {
 			t.Errorf("%s was read", name)
 		}
+	}
+}
+
+// TestStamp: a folder has another stamp once something of it changed, and some
+// stamp while nothing is in it.
+func TestStamp(t *testing.T) {
+	dir := t.TempDir()
+	empty := Charters{dir}.Stamp()
+	if err := os.WriteFile(filepath.Join(dir, "x.json5"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if one := (Charters{dir}).Stamp(); empty == "" || one == empty || one != (Charters{dir}).Stamp() {
+		t.Errorf("%q, then %q", empty, one)
 	}
 }
 

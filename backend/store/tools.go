@@ -156,6 +156,9 @@ func checkToolName(name string) error {
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fmt.Errorf("the name of a tool %q holds blanks or control characters", name)
 	}
+	if why := approval.NamesNoTool(name); why != "" {
+		return fmt.Errorf("the name of a tool %q %s", name, why)
+	}
 	return nil
 }
 

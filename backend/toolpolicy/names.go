@@ -69,34 +69,11 @@ func category(name, server string) approval.ToolCategory {
 	return approval.CategoryUnset
 }
 
-// group returns the tools of a group, as rules name them, nil for no group.
-func group(name string) []string {
-	switch name {
-	case "group:fs":
-		return []string{fileRead, fileWrite, fileList, fileSearch, fileDelete, fileEdit}
-	case "group:runtime":
-		return []string{bashExecute}
-	case "group:web":
-		return []string{webFetch, webSearch}
-	case "group:sessions":
-		return []string{"session_spawn", "session_list", "session_status", "session_send", "session_history"}
-	case "group:memory":
-		return []string{"memory_search", "memory_get"}
-	case "profile:reader":
-		return []string{fileRead, fileList, fileSearch}
-	case "profile:writer":
-		return []string{fileRead, fileList, fileSearch, fileWrite, fileEdit}
-	case "profile:developer":
-		return []string{fileRead, fileList, fileSearch, fileWrite, fileEdit, bashExecute, webFetch, webSearch}
-	}
-	return nil
-}
-
 // names reports whether a pattern of a rule names a tool: by its full name, an
 // alias, a group or a profile. A pattern without a slash means no tool of a
 // server, but for a lone *, which means all.
 func names(pattern string, t *approval.Tool) bool {
-	if list := group(pattern); list != nil {
+	if list := approval.ToolGroup(pattern); list != nil {
 		return t.Server == "" && slices.Contains(list, t.Name)
 	}
 	if pattern == "*" {
