@@ -77,6 +77,8 @@ var redactTests = []struct{ in, out string }{
 	{"AWS_SECRET_ACCESS_KEY=abc/def+g= id", "AWS_SECRET_ACCESS_KEY=*** id"},
 	{"AWS_ACCESS_KEY_ID=abc id", "AWS_ACCESS_KEY_ID=*** id"},
 	{"https://x/y?access_token=abc&z=1", "https://x/y?access_token=***&z=1"},
+	{`{"password":["hun]ter","two"],"user":"u"}`, `{"password":***,"user":"u"}`},
+	{`{"token":{"value":"hun}ter","of":["x"`, `{"token":***`},
 	{`{"password": "a\"b", "user": "u"}`, `{"password": ***, "user": "u"}`},
 	{`"{\"token\": \"abc\", \"n\": 1}"`, `"{\"token\": ***, \"n\": 1}"`},
 	{"MAX_TOKENS=4096 KEY=1 MONKEY=2", "MAX_TOKENS=4096 KEY=1 MONKEY=2"},

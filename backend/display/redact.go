@@ -19,7 +19,8 @@ const (
 	rest   = `(?:` + quoted + `|[^` + end + `])*`
 	word   = `(?:\$?(?:` + quoted + `)|[^` + end + `$])` + rest
 	option = `(?:\$?(?:` + quoted + `)|[^` + end + `$-])` + rest
-	value  = `(?:\\"[^"\\]*(?:\\"|"|\z)|` + quoted + `|[^\s"',}\]]+)` // JSON, also inside a string
+	group  = `[\[{](?:"(?:[^"\\]|\\.)*"?|[^\]}"])*[\]}]?`                           // to its first end
+	value  = `(?:` + group + `|\\"[^"\\]*(?:\\"|"|\z)|` + quoted + `|[^\s"',}\]]+)` // JSON, also inside a string
 )
 
 // names that say that a value is a secret, as the end of a longer name.
