@@ -260,6 +260,7 @@ func TestOffers(t *testing.T) {
 		{"fetch", call("web_fetch", "url", "http://localhost:80/a"), []approval.Width{"exact", "words"}, call("web_fetch", "url", "http://localhost:80/b"), call("web_fetch", "url", "http://localhost:80/b")},
 		{"server", github, []approval.Width{"exact", "program"}, approval.ToolCall{Tool: "create_issue", Server: "github", Args: json.RawMessage(`{"repo":"a/b","title":"it's x"}`)}, approval.ToolCall{Tool: "create_issue", Server: "github", Args: json.RawMessage(`{"repo":"z"}`)}},
 		{"start-up", call("file_write", "path", ".git/hooks/x"), nil, approval.ToolCall{}, approval.ToolCall{}},
+		{"read in two ways", call("file_read", "path", "@/etc/hosts"), nil, approval.ToolCall{}, approval.ToolCall{}},
 	} {
 		w.policy = approval.Policy{AgentID: "main"}
 		j, _ := w.judge(c.call, "")

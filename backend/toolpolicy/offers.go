@@ -1,6 +1,7 @@
 package toolpolicy
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -57,10 +58,11 @@ func exactFiles(t *approval.Tool) (when map[string]string, ok bool) {
 	}
 	when = map[string]string{}
 	for _, f := range t.Files {
-		if f.Real == "" || !utterable(f.Real) {
+		pattern := literalPath(f.Real)
+		if other := when[f.Arg]; f.Real == "" || !utterable(f.Real) || other != "" && other != pattern { // read in two ways
 			return nil, false
 		}
-		when[f.Arg] = literalPath(f.Real)
+		when[f.Arg] = pattern
 	}
 	return when, true
 }
@@ -85,12 +87,11 @@ func exactArgs(in Input) (when map[string]string, ok bool) {
 		}
 		when[a.Name] = exactly(value)
 	}
-	for _, f := range in.Tool.Files {
-		if f.Real == "" {
-			return nil, false
-		}
-		when[f.Arg] = literalPath(f.Real)
+	files, ok := exactFiles(in.Tool)
+	if len(in.Tool.Files) > 0 && !ok {
+		return nil, false
 	}
+	maps.Copy(when, files)
 	return when, true
 }
 
