@@ -125,8 +125,8 @@ type ToolLayer struct {
 
 // ToolRule is what holds for the tools of one pattern.
 type ToolRule struct {
-	// Security deny refuses, allowlist means what holds without a rule, full lets
-	// pass what is not protected.
+	// Security deny refuses, allowlist means what holds without a rule, also where
+	// the agent's security is full, and full lets pass what is not protected.
 	Security Security `json:"security,omitempty"`
 	Ask      Ask      `json:"ask,omitempty"`
 	// PathRestrictions are patterns; each file must match one by its real path,

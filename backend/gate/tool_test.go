@@ -235,6 +235,40 @@ func TestSessionRules(t *testing.T) {
 	}
 }
 
+// TestRuleUnderFull: a rule that wants the allowlist holds where the agent's
+// security is full, and loosens none.
+func TestRuleUnderFull(t *testing.T) {
+	for _, c := range []struct {
+		rules string
+		agent approval.Security
+		write string // what becomes of file_write
+		bash  string // and of a command
+	}{
+		{`{}`, "full", "allow", "allow"},
+		{`{"rules": {"file_write": {"security": "allowlist"}}}`, "full", "ask", "allow"},
+		{`{"rules": {"Bash": {"security": "allowlist"}}}`, "full", "allow", "ask"},
+		{`{"sessions": {"s*": {"rules": {"*": {"security": "allowlist"}}}}}`, "full", "ask", "ask"},
+		{`{"sessions": {"x*": {"rules": {"*": {"security": "allowlist"}}}}}`, "full", "allow", "allow"},
+		{`{"rules": {"*": {"security": "allowlist"}}}`, "deny", "deny security=deny", "deny security=deny"},
+	} {
+		b := newBench(t)
+		b.script("nmap", "true")
+		b.edit(func(d *store.Document) error {
+			d.Agent("main").Security = c.agent
+			d.Extra = store.Extra{"tools": []byte(c.rules)}
+			return nil
+		})
+		write, bash := b.call("file_write", "path", "x"), b.call("bash", "command", "nmap x")
+		write.JudgeOnly, bash.JudgeOnly = true, true
+		if got := b.evaluate(write); got != c.write {
+			t.Errorf("%s, agent %s: file_write %s, want %s", c.rules, c.agent, got, c.write)
+		}
+		if got := b.evaluate(bash); got != c.bash {
+			t.Errorf("%s, agent %s: bash %s, want %s", c.rules, c.agent, got, c.bash)
+		}
+	}
+}
+
 // TestAlwaysForShells: nothing is remembered for an interpreter, and each
 // segment counts (session.json).
 func TestAlwaysForShells(t *testing.T) {

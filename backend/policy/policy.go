@@ -64,6 +64,7 @@ func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Findi
 		return j, nil
 	}
 	if in.Tool != nil {
+		j.Security = approval.StricterSecurity(j.Security, in.Tool.Security)
 		j.Ask = approval.StricterAsk(j.Ask, in.Tool.Ask)
 		if in.Tool.Verdict != approval.VerdictAllow {
 			take(&j, in.Tool.Verdict, in.Tool.Finding)

@@ -15,12 +15,12 @@ func (r *Rules) Tool(in Input, found approval.Judgement) approval.Judgement {
 	j.Security = approval.StricterSecurity(r.policy.Security, in.Claim.Security)
 	j.Ask = approval.StricterAsk(approval.StricterAsk(r.policy.Ask, in.Claim.Ask), found.Ask)
 	j.Writes, j.Offers = nil, nil
-	refused := r.refuse(in, j.Security)
-	switch {
-	case refused.Reason != approval.ReasonNone:
+	if refused := r.refuse(in, j.Security); refused.Reason != approval.ReasonNone {
 		j.Verdict, j.Finding = approval.VerdictDeny, refused
 		return j
-	case j.Security == approval.SecurityFull && j.Verdict == approval.VerdictAsk && !HoldsProtected(j):
+	}
+	j.Security = approval.StricterSecurity(j.Security, found.Security)
+	if j.Security == approval.SecurityFull && j.Verdict == approval.VerdictAsk && !HoldsProtected(j) {
 		j.Verdict, j.Finding = approval.VerdictAllow, approval.Finding{}
 		for i := range j.Segments {
 			j.Segments[i] = verdict(approval.VerdictAllow, approval.Finding{}, "security full")

@@ -87,7 +87,9 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 			}
 			j.Ask, j.Escalate = approval.StricterAsk(j.Ask, one.Ask), j.Escalate || one.Escalate
 			full = full || one.Security == approval.SecurityFull && names(one.name, t)
-			listed = listed || one.Security == approval.SecurityList
+			if one.Security == approval.SecurityList {
+				listed, j.Security = true, approval.SecurityList // also where the agent's is full
+			}
 		}
 	}
 	if f := protectedFinding(t); f.verdict != "" {
