@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
@@ -55,6 +56,9 @@ func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 	in.Tool = &found
 	j := r.Rules.Evaluate(in)
 	j.Escalate = found.Escalate
+	if beside := toolpolicy.Beside(t); beside != "" { // the question shows the command alone
+		j.Risk.Reasons = append(j.Risk.Reasons, approval.Finding{Sentence: "the call also says " + shorten(display.Line(beside))})
+	}
 	if t.DefaultToNo {
 		j.Risk.Level, j.Risk.Score = approval.RiskHigh, max(j.Risk.Score, approval.HighFrom)
 	}

@@ -269,6 +269,22 @@ func TestRuleUnderFull(t *testing.T) {
 	}
 }
 
+// TestBesideCommand: a question about a command shows what else its call says.
+func TestBesideCommand(t *testing.T) {
+	b := newBench(t)
+	seen := make(chan approval.Prompt, 8)
+	b.personWho(func(p approval.Prompt) approval.Answer {
+		seen <- p
+		return no
+	})
+	call := b.call("bash", "command", "nmap x", "description", "look around", "sandbox", "off\n")
+	b.evaluate(call)
+	list := (<-seen).Judgement.Risk.Reasons
+	if len(list) == 0 || list[len(list)-1].Sentence != `the call also says {"sandbox":"off\n"}` {
+		t.Errorf("%+v", list)
+	}
+}
+
 // TestAlwaysForShells: nothing is remembered for an interpreter, and each
 // segment counts (session.json).
 func TestAlwaysForShells(t *testing.T) {

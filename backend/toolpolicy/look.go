@@ -82,6 +82,24 @@ func steersCommand(key string) bool {
 	}, func(name string) bool { return strings.EqualFold(plain, name) })
 }
 
+// Beside is what a call of a tool that takes a command says beside it, in JSON, ""
+// for nothing. What is said there about the command, or how long it may take, is
+// left out.
+func Beside(t *approval.Tool) string {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(t.Args, &args) != nil {
+		return ""
+	}
+	for _, key := range []string{"command", "description", "explanation", "timeout"} {
+		delete(args, key)
+	}
+	text, err := json.Marshal(args)
+	if err != nil || len(args) == 0 {
+		return ""
+	}
+	return string(text)
+}
+
 // twice refuses arguments of which two have one dotted name: rules could not
 // tell them apart.
 func twice(args []Arg) error {
