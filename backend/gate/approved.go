@@ -14,8 +14,9 @@ import (
 const (
 	// approvedLife is how long what was allowed may wait to be run.
 	approvedLife = 2 * time.Minute
-	// maxApproved bounds how many wait.
+	// maxApproved bounds how many wait, and maxOfOne how many of one agent.
 	maxApproved = 500
+	maxOfOne    = 100
 )
 
 // approved holds what was allowed and is to be run under an id, once: an agent
@@ -40,7 +41,13 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 	a := &f.approved
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.list) >= maxApproved {
+	mine := 0
+	for _, other := range a.list {
+		if other.flight.req.AgentID == f.req.AgentID {
+			mine++
+		}
+	}
+	if mine >= maxOfOne || len(a.list) >= maxApproved {
 		return "", deny(approval.ReasonRateLimited, "too much that was allowed waits to be run")
 	}
 	if a.list == nil {

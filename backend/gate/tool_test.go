@@ -384,6 +384,30 @@ func TestRunApproved(t *testing.T) {
 	}
 }
 
+// TestApprovedOfOne: an agent that runs nothing of what it was allowed takes no
+// room from others.
+func TestApprovedOfOne(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "true")
+	ours := func(agent string) string {
+		c := b.call("bash", "command", "tool")
+		c.Who, c.AgentID = approval.Ours, agent
+		return b.evaluate(c)
+	}
+	for i := range 100 {
+		if got := ours("main"); got != "allow" {
+			t.Fatalf("%d: %s", i, got)
+		}
+	}
+	if got := ours("main"); got != "deny rate-limited" {
+		t.Error(got)
+	}
+	if got := ours("other"); got != "allow" {
+		t.Error(got)
+	}
+	b.DropApproved()
+}
+
 // TestMatrix compares with what is sound by policy-matrix.json, through the tool
 // that takes a command.
 func TestMatrix(t *testing.T) {
