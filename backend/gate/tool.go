@@ -96,12 +96,20 @@ func (f *flight) outcome(d *approval.Denial) approval.Outcome {
 			o.Receipt.Rule = s.Entry
 		}
 	}
-	o.Always = f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow()
+	o.Always = f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow() && f.keptWhole()
 	if f.req.Tool.JudgeOnly {
 		o.Verdict, o.Receipt.Verdict = f.judgement.Verdict, f.judgement.Verdict
 		o.Receipt.Reason, o.Receipt.Sentence = f.judgement.Reason, display.Line(f.judgement.Sentence)
 	}
 	return o
+}
+
+// keptWhole reports whether what a yes for good wrote is about the whole tool.
+// What is narrower is ours to keep: an agent would remember the tool. Answers
+// that know no widths write the narrowest there is.
+func (f *flight) keptWhole() bool {
+	written, _ := f.judgement.Chosen(f.answer.Choice, f.req.SessionKey)
+	return !slices.ContainsFunc(written, func(e approval.Entry) bool { return len(e.When) > 0 || e.ArgsExact })
 }
 
 // DeniesTool reports whether an agent may not call a tool, whatever it tells it.

@@ -128,6 +128,27 @@ func TestToolRecord(t *testing.T) {
 	}
 }
 
+// TestAlwaysIsWhole: a caller hears of a yes for good only where that was for
+// the whole tool, because it may remember no less.
+func TestAlwaysIsWhole(t *testing.T) {
+	for _, c := range []struct {
+		choice approval.Choice
+		want   bool
+	}{
+		{approval.Choice{}, false}, {approval.Choice{Width: approval.WidthExact}, false},
+		{approval.Choice{Width: approval.WidthProgram}, true},
+		{approval.Choice{Width: approval.WidthProgram, Keep: approval.KeepSession}, false},
+	} {
+		b := newBench(t)
+		b.person(approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: c.choice}, nil)
+		call := b.call("create_issue", "title", "t")
+		call.Server = "github"
+		if o, err := b.Evaluate(context.Background(), call, approval.Peer{}); err != nil || said(o) != "allow" || o.Always != c.want {
+			t.Errorf("%+v: %s, for good %v: %v", c.choice, said(o), o.Always, err)
+		}
+	}
+}
+
 // TestJudgeOnly asks nobody and records only denials.
 func TestJudgeOnly(t *testing.T) {
 	b := newBench(t)
