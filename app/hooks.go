@@ -13,7 +13,6 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
-	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // hooks are our hooks in the settings of other agents. One change at a time is
@@ -36,11 +35,6 @@ func (a *app) hookEnv() (setup.Env, error) {
 		return e, errNoCommandLine
 	}
 	e.Program = beside[0]
-	// Agents start hooks in an environment of their own.
-	usual, err := paths.Find("", func(name string) string { return map[string]string{"HOME": a.person.Home}[name] })
-	if err != nil || usual.Dir != a.state.Dir {
-		e.StateDir = a.state.Dir
-	}
 	return e, nil
 }
 

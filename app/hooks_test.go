@@ -21,7 +21,7 @@ func TestHooksPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.hooks.env = func() (setup.Env, error) {
-		return setup.Env{Home: a.person.Home, Program: program, State: a.state, StateDir: a.state.Dir, Getenv: func(string) string { return "" }, Now: time.Now}, nil
+		return setup.Env{Home: a.person.Home, Program: program, State: a.state, Getenv: func(string) string { return "" }, Now: time.Now}, nil
 	}
 	list := a.settings.Hooks()
 	if len(list) != len(setup.Agents()) {

@@ -29,10 +29,7 @@ func (e Env) call(t target, c hook.Capability) (call, error) {
 		return call{}, err
 	}
 	wait := waits(c)
-	argv := []string{e.Program, "hook", t.agent, "--timeout", (wait - min(early, wait/10)).String()}
-	if e.StateDir != "" {
-		argv = append(argv, "--state-dir", e.StateDir)
-	}
+	argv := []string{e.Program, "hook", t.agent, "--timeout", (wait - min(early, wait/10)).String(), "--state-dir", e.State.Dir}
 	if !startsUs(argv, t.agent) {
 		return call{}, fmt.Errorf("a hook is found again by the name of what it starts: call the program countersign, and not %q", filepath.Base(e.Program))
 	}

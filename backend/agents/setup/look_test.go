@@ -267,20 +267,20 @@ func TestPrograms(t *testing.T) {
 	}
 	for _, c := range cases {
 		e := newEnv(t)
-		e.Program = c.program
+		e.Program, e.State.Dir = c.program, "/s"
 		target := targetOf(t, "gemini")
 		got, err := e.call(target, hook.Capability{})
 		switch {
 		case c.want == "" && err == nil:
 			t.Errorf("%q is not refused: %s", c.program, got.line)
-		case c.want != "" && (err != nil || got.line != c.want+" --timeout 23h59m55s"):
+		case c.want != "" && (err != nil || got.line != c.want+" --timeout 23h59m55s --state-dir /s"):
 			t.Errorf("%q: %q (%v)", c.program, got.line, err)
 		case c.want != "" && !slices.Equal(unquote(got.line), got.argv):
 			t.Errorf("%q is taken apart as %q", got.line, unquote(got.line))
 		}
 	}
 	e := newEnv(t)
-	e.StateDir = "/srv/my state"
+	e.State.Dir = "/srv/my state"
 	got, err := e.call(targetOf(t, "codex"), hook.Capability{})
 	if want := "hook codex --timeout 23h59m55s --state-dir '/srv/my state'"; err != nil || !strings.HasSuffix(got.line, want) {
 		t.Errorf("with a state folder it is %q (%v)", got.line, err)

@@ -29,11 +29,11 @@ type Env struct {
 	Project string
 	// Program is the countersign executable that the hooks start.
 	Program string
-	// State is where the record of what was written is kept.
+	// State is where the record of what was written is kept, and what hooks are
+	// given as --state-dir. Agents take variables from the settings of a project,
+	// so a hook that looked for its host by itself could be led to one that says
+	// yes to everything.
 	State paths.State
-	// StateDir is given to the hooks as --state-dir; "" where they find the
-	// same folder by themselves.
-	StateDir string
 	// Getenv and Now are os.Getenv and time.Now outside of tests.
 	Getenv func(string) string
 	Now    func() time.Time
@@ -113,10 +113,7 @@ func (e Env) moved(t target) string {
 // check refuses what cannot stand in a settings file. Gemini CLI and others
 // put variables into their settings, so a dollar sign would not stay one.
 func (e Env) check() error {
-	for _, path := range []string{e.Program, e.StateDir} {
-		if path == "" && path != e.Program {
-			continue
-		}
+	for _, path := range []string{e.Program, e.State.Dir} {
 		odd := strings.ContainsFunc(path, func(r rune) bool { return r == '$' || r == '%' || unicode.IsControl(r) })
 		if !filepath.IsAbs(path) || odd || !utf8.ValidString(path) {
 			return fmt.Errorf("a hook cannot start %q: put countersign and its state folder under absolute paths of plain characters", path)

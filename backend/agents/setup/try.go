@@ -7,8 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/agents/hook"
@@ -64,7 +62,7 @@ func Try(ctx context.Context, e Env, agent string) (Trial, error) {
 	}
 	defer os.RemoveAll(nowhere)
 	gone := e
-	gone.StateDir = nowhere
+	gone.State.Dir = nowhere
 	for _, ev := range t.events {
 		for _, one := range []struct {
 			env  Env
@@ -93,7 +91,7 @@ func (e Env) try(ctx context.Context, t target, a hook.Agent, ev event) (Answer,
 		argv = []string{"/bin/sh", "-c", "exec " + c.line} // so that the hook is what is ended
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = e.Home, e.environ()
+	cmd.Dir = e.Home
 	cmd.Stdin = bytes.NewReader(sample(t.agent, ev.name, e.Home))
 	stdout := &limited{left: maxAnswer}
 	cmd.Stdout = stdout
@@ -118,18 +116,6 @@ func (e Env) try(ctx context.Context, t target, a hook.Agent, ev event) (Answer,
 
 // exec reports whether the agent starts programs without a shell.
 func (t target) exec() bool { return t.agent == "claude-code" || t.agent == "copilot" }
-
-// environ is the environment of the person, with the state folder of the hook
-// where it is told one.
-func (e Env) environ() []string {
-	if e.StateDir == "" {
-		return os.Environ()
-	}
-	list := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "COUNTERSIGN_STATE_DIR=") || strings.HasPrefix(kv, "OPENCLAW_STATE_DIR=")
-	})
-	return append(list, "COUNTERSIGN_STATE_DIR="+e.StateDir)
-}
 
 // limited keeps the begin of what is written to it.
 type limited struct {

@@ -27,7 +27,7 @@ func hookHere(answer string) int {
 	if answer == "wait" {
 		time.Sleep(time.Hour)
 	}
-	if os.Getenv("COUNTERSIGN_STATE_DIR") != "" { // nobody is there
+	if strings.Contains(os.Args[len(os.Args)-1], "countersign-self-test-") { // a state folder where nobody is
 		answer = "0 "
 	}
 	code, text, _ := strings.Cut(answer, " ")

@@ -338,20 +338,6 @@ func (p *program) hookEnv() (setup.Env, error) {
 	if env.Program, err = hookProgram(os.Getenv("PATH")); err != nil {
 		return env, err
 	}
-	// The agent's environment is another one, so the folder is named where it is
-	// not the usual one.
-	usual, err := paths.Find("", func(name string) string {
-		if strings.HasSuffix(name, "_STATE_DIR") {
-			return ""
-		}
-		return os.Getenv(name)
-	})
-	if err != nil {
-		return env, err
-	}
-	if usual.Dir != p.state.Dir {
-		env.StateDir = p.state.Dir
-	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return env, err

@@ -177,13 +177,22 @@ func TestHookSetupProject(t *testing.T) {
 	}
 }
 
-// TestHookSetupOtherState gives a hook the state folder that it was installed with.
-func TestHookSetupOtherState(t *testing.T) {
+// TestHookSetupState gives a hook the state folder that it was installed with,
+// also the usual one: the environment of an agent is no guide to it.
+func TestHookSetupState(t *testing.T) {
 	t.Parallel()
-	w, settings := setupWorld(t)
+	w, _ := setupWorld(t)
+	w.hookHasState(t, w.state.Dir)
+	w, _ = setupWorld(t)
 	other := filepath.Join(w.home, "my state")
+	w.hookHasState(t, other, "COUNTERSIGN_STATE_DIR="+other)
+}
+
+// hookHasState installs a hook and looks which state folder it is given.
+func (w *world) hookHasState(t *testing.T, dir string, env ...string) {
+	t.Helper()
 	cmd := w.command("hook", "install", "claude-code", "--yes")
-	cmd.Env = append(cmd.Env, "COUNTERSIGN_STATE_DIR="+other)
+	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -195,12 +204,12 @@ func TestHookSetupOtherState(t *testing.T) {
 			}
 		}
 	}
-	text := strings.Replace(fileText(t, settings), "// mine", "", 1)
+	text := strings.Replace(fileText(t, filepath.Join(w.home, ".claude", "settings.json")), "// mine", "", 1)
 	if err := json.Unmarshal([]byte(text), &written); err != nil {
 		t.Fatal(err)
 	}
 	h := written.Hooks["PermissionRequest"][0].Hooks[0]
-	if !filepath.IsAbs(h.Command) || strings.Join(h.Args, "|") != "hook|claude-code|--timeout|23h59m55s|--state-dir|"+other {
+	if !filepath.IsAbs(h.Command) || strings.Join(h.Args, "|") != "hook|claude-code|--timeout|23h59m55s|--state-dir|"+dir {
 		t.Errorf("it starts %q %q", h.Command, h.Args)
 	}
 }
