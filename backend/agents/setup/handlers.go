@@ -27,7 +27,7 @@ func claudeHandler(e event, c call) any {
 	}{"command", c.argv[0], c.argv[1:], seconds(c.wait), onFailure}
 }
 
-// lineHandler is that of Codex and of VS Code.
+// lineHandler is that of Codex.
 func lineHandler(_ event, c call) any {
 	return struct {
 		Type    string `json:"type"`
@@ -35,6 +35,15 @@ func lineHandler(_ event, c call) any {
 		Timeout int    `json:"timeout"`
 	}{"command", c.line, seconds(c.wait)}
 }
+
+func vscodeHandler(e event, c call) any {
+	c.line += orNo
+	return lineHandler(e, c)
+}
+
+// orNo ends the line of an agent that goes on where its hook breaks: what the
+// shell cannot start, or what was ended, is exit code 2 and a text, a no.
+const orNo = ` || { echo "Countersign gave no answer, so this does not run." >&2; exit 2; }`
 
 func copilotHandler(_ event, c call) any {
 	return struct {
@@ -59,7 +68,7 @@ func geminiHandler(_ event, c call) any {
 		Type    string `json:"type"`
 		Command string `json:"command"`
 		Timeout int64  `json:"timeout"` // in milliseconds
-	}{"countersign", "command", c.line, c.wait.Milliseconds()}
+	}{"countersign", "command", c.line + orNo, c.wait.Milliseconds()}
 }
 
 func seconds(d time.Duration) int { return int(d / time.Second) }

@@ -3,8 +3,10 @@
 package setup
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -470,5 +472,39 @@ func TestNeighbours(t *testing.T) {
 	e.puts(t, vscodeSettings()[0]+"/settings.json", `{"chat.hookFilesLocations": {"~/.claude/settings.json": false},}`)
 	if c := plan(); said(c, "VS Code") {
 		t.Errorf("with VS Code that was told: %q", c.Notes)
+	}
+}
+
+// TestGone has the lines of agents that go on where a hook breaks end in a no,
+// by exit code 2 and with a text, where our program is missing or was ended.
+func TestGone(t *testing.T) {
+	for _, target := range targets() {
+		_, a, err := find(target.agent)
+		mustDo(t, err)
+		if a.Capability.FailMode != hook.FailsOpen || target.exec() || target.events[0].closed {
+			continue
+		}
+		for _, c := range []struct {
+			line string
+			code int
+			says string
+		}{
+			{"/nowhere/countersign hook " + target.agent, 2, "Countersign gave no answer"},
+			{"sh -c 'kill -9 $$'", 2, "Countersign gave no answer"},
+			{"echo yes", 0, ""},
+		} {
+			var handler struct{ Command string }
+			mustDo(t, json.Unmarshal(compact(target.handler(target.events[0], call{line: c.line})), &handler))
+			var stderr bytes.Buffer
+			cmd := exec.Command("/bin/sh", "-c", handler.Command)
+			cmd.Stderr = &stderr
+			_ = cmd.Run() // the code says it
+			if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("%s: %q ends with %d and says %q", target.agent, c.line, code, stderr.String())
+			}
+		}
+		if target.gone != Refuse {
+			t.Errorf("%s is said to do something else", target.agent)
+		}
 	}
 }

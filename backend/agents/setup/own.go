@@ -68,7 +68,7 @@ func starts(handler *hujson.Value, agent string) []string {
 			argv = append(argv, stringOf(&arg))
 		}
 		if len(argv) == 1 {
-			argv = unquote(line)
+			argv = unquote(strings.TrimSuffix(line, orNo))
 		}
 		if startsUs(argv, agent) {
 			return argv

@@ -111,9 +111,9 @@ func gemini() target {
 		agent: "gemini", programs: []string{"gemini"}, packages: []string{"@google/gemini-cli"},
 		traces: []string{".gemini"}, folder: ".gemini",
 		user: "settings.json", project: ".gemini/settings.json", shared: true,
-		grouped: true, handler: geminiHandler,
+		grouped: true, handler: geminiHandler, gone: Refuse,
 		events: []event{{name: "BeforeTool"}},
-		blind:  []string{"where the hook breaks or takes too long, Gemini CLI warns and goes on"},
+		blind:  []string{"a hook that takes longer than its time, or is ended with its shell, lets the call go on; ours answers before"},
 	}
 }
 
@@ -134,11 +134,11 @@ func vscode() target {
 		agent: "vscode", programs: []string{"code", "code-insiders"}, packages: []string{"Code", "code-oss-dev"},
 		traces: append([]string{".vscode"}, vscodeSettings()...), folder: ".copilot",
 		user: "hooks/countersign-vscode.json", project: ".github/hooks/countersign-vscode.json", shared: true,
-		handler: lineHandler, twice: "copilot",
+		handler: vscodeHandler, gone: Refuse, twice: "copilot",
 		events: []event{{name: "PreToolUse"}},
 		blind: []string{
 			"hooks are a preview in VS Code, and an organization can switch them off",
-			"where the hook breaks or takes too long, VS Code warns and goes on",
+			"a hook that takes longer than its time, or is ended with its shell, lets the call go on; ours answers before",
 			"Copilot CLI reads this file too, and asks through it as vscode",
 		},
 	}
