@@ -67,8 +67,11 @@ func (e Env) open(t target, scope Scope) (f file, err error) {
 // resolve follows all links in a path of which the end may not be there yet.
 func resolve(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real, nil
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return real, err
+		return "", fmt.Errorf("%s cannot be followed: %w", path, err) // it seldom says what
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return "", fmt.Errorf("%s is a link that leads nowhere: mend it first", path)

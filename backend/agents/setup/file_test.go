@@ -256,7 +256,10 @@ func TestLinks(t *testing.T) {
 			os.Remove(filepath.Dir(path))
 			return os.Symlink("nothing", filepath.Dir(path))
 		}, "leads nowhere"},
-		{"in a circle", func(e Env, path string) error { return os.Symlink("settings.json", path) }, "too many links"},
+		{"in a circle", func(e Env, path string) error { return os.Symlink("settings.json", path) }, "settings.json cannot be followed"},
+		{"a file for a folder", func(e Env, path string) error {
+			return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o644))
+		}, "settings.json cannot be followed"},
 		{"/etc", func(e Env, path string) error { return os.Symlink("/etc/hosts", path) }, "outside of your home"},
 		{"outside, by ..", func(e Env, path string) error {
 			outside := filepath.Join(filepath.Dir(e.Home), "outside.json")

@@ -415,6 +415,10 @@ func TestProject(t *testing.T) {
 		if len(list) != 2 || list[0].Condition != NotInstalled || list[1].Condition != Installed {
 			t.Errorf("%s: %+v", agent, list)
 		}
+		e.puts(t, filepath.Join("work", want), "{}") // somebody else's from now on
+		if c, err := Plan(e, agent, ScopeProject); err != nil || !strings.Contains(strings.Join(c.Notes, " "), "leave that out of commits, as it may hold secrets") {
+			t.Errorf("%s: nothing is said of the backup: %q %v", agent, c.Notes, err)
+		}
 	}
 	e := newEnv(t)
 	if _, err := Plan(e, "codex", ScopeProject); err == nil || !strings.Contains(err.Error(), "no project") {

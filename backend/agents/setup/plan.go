@@ -197,6 +197,9 @@ func (p *plan) settle(text []byte, gone bool) {
 		p.After = hashOf(text)
 	}
 	p.Diff = difference(p.file, text)
+	if p.Scope == ScopeProject && p.file.exists && !gone {
+		p.Notes = append(p.Notes, "What the file says now is kept beside it, with "+backupInfix+" in the name: leave that out of commits, as it may hold secrets.")
+	}
 }
 
 // sound reads what would be written as the agent will, and makes sure that it

@@ -2,7 +2,7 @@ package setup
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/agents/hook"
 )
@@ -82,7 +82,7 @@ func inWords(c hook.Capability) []string {
 		list = append(list, "what runs can be changed, so commands can run under Countersign")
 	}
 	if len(c.CanPersist) > 0 {
-		list = append(list, fmt.Sprintf("an answer for good can be kept by the agent: %v", c.CanPersist))
+		list = append(list, "an answer for good can be kept by the agent, for the "+strings.Join(c.CanPersist, " or the "))
 	}
 	if c.CanInterrupt {
 		list = append(list, "a no can end its turn")
@@ -100,5 +100,5 @@ func howLong(c hook.Capability) string {
 	if c.FailMode == hook.FailsPending {
 		return ", without an end"
 	}
-	return ", for up to " + waits(c).Round(time.Second).String()
+	return fmt.Sprintf(", for up to %.0f hours", waits(c).Hours())
 }
