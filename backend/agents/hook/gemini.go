@@ -160,9 +160,10 @@ func (n *native) geminiServer(fields object) error {
 }
 
 // geminiFolder takes the folder of a command, which Gemini resolves by its text
-// alone.
+// alone. Policy wants a command without one among its arguments.
 func (n *native) geminiFolder() error {
 	folder, err := n.Args.text("dir_path")
+	delete(n.Args, "dir_path")
 	switch {
 	case err != nil || folder == "":
 		return err

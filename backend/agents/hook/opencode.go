@@ -201,9 +201,11 @@ func (n *native) opencodeTool() error {
 	return n.Args.rename("filePath", "path")
 }
 
-// opencodeFolder takes the folder of a command.
+// opencodeFolder takes the folder of a command. Policy wants a command without
+// one among its arguments.
 func (n *native) opencodeFolder() error {
 	folder, err := n.Args.text("workdir")
+	delete(n.Args, "workdir")
 	switch {
 	case err != nil || folder == "":
 		return err

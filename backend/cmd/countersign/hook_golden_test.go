@@ -15,6 +15,7 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
 
 // goldenCase is what of a case of the adapters' own tests holds for the whole
@@ -84,6 +85,34 @@ func TestHookGolden(t *testing.T) {
 				t.Errorf("only %d of %d cases are for the whole program", tried, len(cases))
 			}
 		})
+	}
+}
+
+// TestGoldenCalls has policy read the calls that the adapters make: none of them
+// is a call of a known tool that it takes for a mistake.
+func TestGoldenCalls(t *testing.T) {
+	machine := toolpolicy.Machine{
+		Home: "/home/ann", Link: func(string) string { return "" },
+		Look:      func(path string) (approval.File, error) { return approval.File{Path: path}, nil },
+		Protected: func(string, bool) (p approval.Protected) { return p },
+	}
+	for _, agent := range hook.Agents() {
+		text, err := os.ReadFile(filepath.Join("../../agents/hook/testdata", agent.Name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []goldenCase
+		if err := json.Unmarshal(text, &cases); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cases {
+			if c.Call == nil {
+				continue
+			}
+			if _, err := toolpolicy.Look(c.Call, machine); err != nil {
+				t.Errorf("%s, %s: %v", agent.Name, c.Name, err)
+			}
+		}
 	}
 }
 
