@@ -137,15 +137,20 @@ func serverName(address, command string) (string, error) {
 	case len(words) == 0:
 		return "", errors.New("it does not say whose tool it is")
 	default:
-		shown = path.Base(words[0])
+		program, _, _ := strings.Cut(words[0], "=")
+		shown = path.Base(program)
 		plain := func(word string) bool { return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") }
-		if i := slices.IndexFunc(words[1:], plain); i >= 0 {
+		if i := slices.IndexFunc(words[1:], plain); i >= 0 && slices.Contains(starters, shown) {
 			shown += ":" + path.Base(words[1+i])
 		}
 	}
 	sum := sha256.Sum256([]byte(address + "\x00" + command))
 	return shorten(shown) + "#" + hex.EncodeToString(sum[:8]), nil
 }
+
+// starters are programs whose first word that is no option is what they start.
+// After any other program it can be the value of an option, such as a key.
+var starters = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3"}
 
 // shorten keeps what names of servers may have.
 func shorten(name string) string {

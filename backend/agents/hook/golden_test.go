@@ -448,3 +448,18 @@ func field(text []byte, names ...string) any {
 	}
 	return v
 }
+
+// TestServerName shows no word of a command that may be a secret.
+func TestServerName(t *testing.T) {
+	for command, want := range map[string]string{
+		"npx -y @acme/server-fs /srv":        "npx:server-fs#",
+		"/usr/bin/python3 srv.py --key S3C":  "python3:srv.py#",
+		"/opt/acme/server --api-key S3CRET":  "server#",
+		"docker run -e KEY=S3CRET -p 1 acme": "docker#",
+		"TOKEN=S3C/RET srv":                  "TOKEN#",
+	} {
+		if got, err := serverName("", command); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s (%v), want %s", command, got, err, want)
+		}
+	}
+}
