@@ -129,6 +129,9 @@ func TestGlobFolder(t *testing.T) {
 		{"/p", "~/.aws/*", "~/.aws"},
 		{"/p", "x/{../..}/y", ""},
 		{"/p", "**/..", ""},
+		{"/p", "{src,test}/**/*.{ts,tsx}", "/p"}, {"/p", "{package.json,a.b}", "/p"}, {"/p", "a/*.go{,.bak}", "/p/a"},
+		{"/p", "{/etc/,x}*", ""}, {"/p", "{x,/etc/}*", ""}, {"/p", "{,x}/etc/*", ""}, {"/p", "{x,}/etc/*", ""},
+		{"/p", ".{.,x}/y", ""}, {"/p", ".{x,.}/y", ""}, {"/p", "{./,x}./y", ""}, {"/p", ".{,x}./y", ""}, {"/p", "{x,y/.}./../y", ""},
 	} {
 		args := object{}
 		if args.set("pattern", test[1]); test[0] != "" {

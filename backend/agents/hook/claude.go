@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -197,6 +198,9 @@ func globFolder(args object, cwd string) error {
 	if strings.Contains(wild, "..") {
 		return errors.New("the pattern leads upwards behind a wildcard")
 	}
+	if strays(wild) {
+		return errors.New("the pattern may lead elsewhere by its braces")
+	}
 	fixed = fixed[:strings.LastIndexByte(fixed, '/')+1] // not cleaned: links are followed before ".."
 	if !strings.HasPrefix(fixed, "/") && !strings.HasPrefix(fixed, "~") {
 		fixed = folder + "/" + fixed
@@ -206,6 +210,16 @@ func globFolder(args object, cwd string) error {
 	}
 	args.set("path", fixed)
 	return nil
+}
+
+// strays reports whether braces may make a pattern absolute, or one that leads
+// upwards: they are replaced before the path is looked at.
+func strays(wild string) bool {
+	holds := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(wild, part) })
+	}
+	return holds("{/", ",/", "{.,", ",.,", ",.}", "{./", ",./", "/.,", "/.}") ||
+		holds("{,", ",,", ",}") && holds("}/", "}.")
 }
 
 // denies answers PreToolUse: what is not denied goes the way of Claude's own
