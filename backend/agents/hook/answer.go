@@ -48,7 +48,10 @@ func plain(text string) string {
 // reason is what an agent's model reads about a denial.
 func reason(o approval.Outcome) string {
 	text := o.Receipt.Message
-	if text == "" {
+	switch {
+	case text != "" && o.Receipt.Reason == approval.ReasonInvalid: // it says what is wrong, and nothing else
+		text = "Countersign cannot judge this call, so it does not run: " + text
+	case text == "":
 		text = strings.TrimSpace("Countersign: " + o.Receipt.Sentence + " " + string(approval.EndingFor(o.Receipt.Reason)))
 	}
 	return plain(text)
