@@ -50,14 +50,16 @@ func (e Env) switches(t target, scope Scope) (list []toggle) {
 	file := filepath.Join(root, rel)
 	switch t.agent {
 	case "claude-code":
-		return []toggle{
-			{file, []string{"disableAllHooks"}, "true", off},
-			{file, []string{"permissions", "defaultMode"}, `"bypassPermissions"`, "no question is due, so only deny rules hold"},
+		for _, file := range e.merged(t, "settings.json", "settings.local.json") {
+			list = append(list,
+				toggle{file, []string{"disableAllHooks"}, "true", off},
+				toggle{file, []string{"permissions", "defaultMode"}, `"bypassPermissions"`, "no question is due, so only deny rules hold"})
 		}
 	case "gemini":
-		return []toggle{
-			{file, []string{"hooksConfig", "enabled"}, "false", off},
-			{file, []string{"tools", "enableHooks"}, "false", off},
+		for _, file := range e.merged(t, "settings.json") {
+			list = append(list,
+				toggle{file, []string{"hooksConfig", "enabled"}, "false", off},
+				toggle{file, []string{"tools", "enableHooks"}, "false", off})
 		}
 	case "copilot":
 		list = []toggle{{file, []string{"disableAllHooks"}, "true", off}}
@@ -73,6 +75,20 @@ func (e Env) switches(t target, scope Scope) (list []toggle) {
 		}
 	}
 	return list
+}
+
+// merged are the settings files that an agent makes one of, whatever the scope of
+// our hook: that of the person, and those with these names in the project.
+func (e Env) merged(t target, names ...string) (files []string) {
+	if root, rel, err := e.place(t, ScopeUser); err == nil {
+		files = []string{filepath.Join(root, rel)}
+	}
+	for _, name := range names {
+		if e.Project != "" {
+			files = append(files, filepath.Join(e.Project, filepath.Dir(t.project), name))
+		}
+	}
+	return files
 }
 
 // peek reads a settings file that is not to be edited; nil if it cannot be.

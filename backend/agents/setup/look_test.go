@@ -341,12 +341,16 @@ func TestBlindSpots(t *testing.T) {
 		{"claude-code", ".claude/settings.json", `{"disableAllHooks": true}`, "no hook runs"},
 		{"claude-code", ".claude/settings.json", `{"permissions": {"defaultMode": "bypassPermissions"}}`, `is "bypassPermissions"`},
 		{"gemini", ".gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, "hooksConfig.enabled"},
+		{"claude-code", "work/.claude/settings.json", `{"disableAllHooks": true}`, "work/.claude/settings.json is true: no hook runs"},
+		{"claude-code", "work/.claude/settings.local.json", `{"disableAllHooks": true}`, "no hook runs"},
+		{"gemini", "work/.gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, "hooksConfig.enabled"},
 		{"copilot", ".copilot/settings.json", `{"disableAllHooks": true}`, "no hook runs"},
 		{"vscode", settings, `{"chat.tools.terminal.autoApprove": {"/^git /": {"approve": true}, "rm": false}} // x`, "lets /^git / run"},
 		{"vscode", settings, `{"chat.hookFilesLocations": {"~/.copilot/hooks": false}}`, "our hook is not read"},
 	}
 	for _, c := range cases {
 		e := newEnv(t)
+		e.Project = filepath.Join(e.Home, "work")
 		before := strings.Join(conditionOf(t, e, c.agent).BlindSpots, "\n")
 		e.puts(t, c.file, c.text)
 		after := strings.Join(conditionOf(t, e, c.agent).BlindSpots, "\n")
