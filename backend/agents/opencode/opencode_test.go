@@ -123,7 +123,7 @@ func TestCall(t *testing.T) {
 		parts         []string
 		want          string // "" stays pending
 	}{
-		{"the folder of a command", request("bash", `{"command":"ls"}`), running("bash", `{"command":"ls","workdir":"/srv"}`), `bash_execute {"command":"ls","workdir":"/srv"} in /srv`},
+		{"the folder of a command", request("bash", `{"command":"ls"}`), running("bash", `{"command":"ls","workdir":"/srv"}`), `bash_execute {"command":"ls"} in /srv`},
 		{"the arguments of an MCP tool", request("demo_shout", `{}`), running("demo_shout", `{"text":"hi"}`), `demo_shout {"text":"hi"} in /home/ann/app`},
 		{"a call that is written down later", request("demo_shout", `{}`), append([]string{toolPart("call_1", "demo_shout", "pending", `{}`)}, running("demo_shout", `{"text":"hi"}`)...), `demo_shout {"text":"hi"} in /home/ann/app`},
 		{"a call among others", request("demo_shout", `{}`), []string{toolPart("call_0", "demo_shout", "running", `{"text":"no"}`) + "," + toolPart("call_1", "demo_shout", "running", `{"text":"hi"}`)}, `demo_shout {"text":"hi"} in /home/ann/app`},
