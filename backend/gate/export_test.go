@@ -1,5 +1,8 @@
 package gate
 
+// RequestFor is the request that a tool call is.
+var RequestFor = requestFor
+
 // ForgetSessions makes a gate like one that was just started.
 func (g *Gate) ForgetSessions() { g.sessions.last = nil }
 

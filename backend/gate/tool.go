@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
@@ -59,6 +60,9 @@ func requestFor(call approval.ToolCall, peer approval.Peer) approval.Request {
 		req.Text = text
 		if call.Who == approval.Ours {
 			req.Who, req.Text, req.Command = approval.Ours, "", []string{"bash", "-c", text}
+			// The agent has a limit of its own, or none in the background, and the
+			// command ends with what the agent started in its place.
+			req.Timeout = runner.MaxTimeout
 		}
 	}
 	return req

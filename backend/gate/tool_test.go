@@ -18,6 +18,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -366,6 +367,10 @@ func TestRunApproved(t *testing.T) {
 			t.Fatalf("%+v %v", o, err)
 		}
 		return o
+	}
+	call := approval.ToolCall{Tool: "bash", Args: []byte(`{"command":"x"}`), Who: approval.Ours}
+	if req := gate.RequestFor(call, approval.Peer{}); req.Timeout != runner.MaxTimeout {
+		t.Errorf("a server that an agent keeps in the background ends after %v", req.Timeout)
 	}
 	o := ours()
 	if got := outcome(b.RunApproved(context.Background(), o.Approved)); got != `code 0 "ran a b\n"` {
