@@ -73,7 +73,8 @@ func EndingFor(r Reason) Ending {
 	case ReasonUserDenied:
 		return EndingPersonSaidNo
 	case ReasonApprovalCancelled, ReasonPromptExpired, ReasonAskFallback,
-		ReasonCompanion, ReasonRateLimited, ReasonTimeout:
+		ReasonCompanion, ReasonRateLimited, ReasonTimeout,
+		ReasonDrifted, ReasonReplay: // a yes that came to nothing
 		return EndingNobody
 	}
 	return EndingPolicy

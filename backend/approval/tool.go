@@ -74,5 +74,6 @@ type Receipt struct {
 // Unanswered reports whether nobody decided: neither a person nor policy said
 // no, there was only nobody who could be asked.
 func (o Outcome) Unanswered() bool {
-	return o.Verdict == VerdictDeny && EndingFor(o.Receipt.Reason) == EndingNobody
+	r := o.Receipt.Reason
+	return o.Verdict == VerdictDeny && EndingFor(r) == EndingNobody && r != ReasonDrifted && r != ReasonReplay
 }

@@ -97,7 +97,7 @@ func (f *flight) again(ctx context.Context, shown bound) *approval.Denial {
 	if _, d := f.unpaused(ctx); d != nil {
 		return d
 	}
-	f.judge(false)
+	f.judge(f.answer.By == byFallback)
 	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
 		return d
 	}

@@ -434,6 +434,23 @@ func TestApprovedOfOne(t *testing.T) {
 	b.DropApproved()
 }
 
+// TestApprovedByFallback runs what askFallback let pass as it was judged.
+func TestApprovedByFallback(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	b.canAsk.Store(false)
+	b.edit(func(d *store.Document) error { d.Defaults.AskFallback = approval.SecurityFull; return nil })
+	c := b.call("bash", "command", "tool")
+	c.Who = approval.Ours
+	o, err := b.Evaluate(context.Background(), c, approval.Peer{})
+	if err != nil || o.Approved == "" {
+		t.Fatalf("%+v %v", o, err)
+	}
+	if got := outcome(b.RunApproved(context.Background(), o.Approved)); got != `code 0 "ran\n"` {
+		t.Error(got)
+	}
+}
+
 // TestMatrix compares with what is sound by policy-matrix.json, through the tool
 // that takes a command.
 func TestMatrix(t *testing.T) {
