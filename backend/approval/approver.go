@@ -43,6 +43,13 @@ func GatewayName(address string) string {
 	return u.Host
 }
 
+// MCPClient stands among those whose answers count for an agent for its own MCP
+// client (acceptAnswersFrom). It is no gateway: see store.Snapshot.
+const MCPClient = "mcp-client"
+
+// ByClient begins Answer.By where an MCP client answered; the agent's id follows.
+const ByClient = "mcp client "
+
 // Turn is when a gateway is asked about a question, beside the person here.
 type Turn struct {
 	URL  string `json:"url"`

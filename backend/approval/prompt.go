@@ -38,6 +38,8 @@ type Prompt struct {
 	// its time ran out, or the caller hung up.
 	GoneBecause Reason `json:"goneBecause,omitempty"`
 	GoneAt      int64  `json:"goneAt,omitempty"`
+	// Ticket is that of its tool call (ToolCall). Others do not see it.
+	Ticket string `json:"-"`
 	// Bound is what a yes to it holds for, as whoever asks keeps it.
 	Bound any `json:"-"`
 }
@@ -72,7 +74,7 @@ type EnvChange struct {
 type Answer struct {
 	Decision Decision
 	// By says who answered: "terminal", "command line", "panel", a gateway's
-	// name, or "nobody" with a Finding that says why.
+	// name, an MCP client (ByClient), or "nobody" with a Finding that says why.
 	By string
 	Finding
 	// Note is what the person wants the agent to know.

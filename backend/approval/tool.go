@@ -1,6 +1,11 @@
 package approval
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+)
 
 // ToolCall is one call that an agent wants to make of a tool: reading a file,
 // fetching a page, a tool of an MCP server, or a command in its own shell. It
@@ -34,6 +39,24 @@ type ToolCall struct {
 	// to remember it: what the agent knows about its own call can tighten.
 	DefaultToNo bool `json:"defaultToNo,omitempty"`
 	NoAlways    bool `json:"noAlways,omitempty"`
+	// Ticket is a random name that the caller gave the call, to find its question
+	// by; "" for none.
+	Ticket string `json:"ticket,omitempty"`
+}
+
+// Bounds of a ticket, in bytes.
+const (
+	minTicket = 16
+	maxTicket = 64
+)
+
+// CheckTicket refuses what is no ticket: letters and digits, and not few.
+func CheckTicket(ticket string) error {
+	other := func(r rune) bool { return r > 'z' || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if len(ticket) < minTicket || len(ticket) > maxTicket || strings.ContainsFunc(ticket, other) {
+		return fmt.Errorf("a ticket is %d to %d letters and digits", minTicket, maxTicket)
+	}
+	return nil
 }
 
 // Outcome is what became of a tool call.

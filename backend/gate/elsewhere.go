@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/policy"
@@ -25,7 +24,7 @@ func (f *flight) answeredElsewhere() bool {
 	case f.Store.Current().Policy(f.req.AgentID).Presence.For(f.judgement.Risk.Level):
 		return false // nobody there shows that it is them
 	}
-	return slices.Contains(f.Store.Current().AcceptAnswersFrom(f.req.AgentID), c.Gateway)
+	return f.Store.Current().AcceptsGateway(f.req.AgentID, c.Gateway)
 }
 
 // takeElsewhere runs what was answered at a gateway, as if the person here had

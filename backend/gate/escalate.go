@@ -95,7 +95,7 @@ func (g *Gate) MayAnswer(p approval.Prompt, gateway string, d approval.Decision)
 func (g *Gate) mayAllow(agentID string, j approval.Judgement, gateway string) error {
 	now := g.Store.Current()
 	switch {
-	case !slices.Contains(now.AcceptAnswersFrom(agentID), gateway):
+	case !now.AcceptsGateway(agentID, gateway):
 		return errors.New("its answers are not accepted here: a person adds it to acceptAnswersFrom")
 	case policy.HoldsProtected(j) || now.Policy(agentID).Presence.For(j.Risk.Level):
 		return errors.New("only the person here may allow this")

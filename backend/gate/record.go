@@ -99,7 +99,15 @@ func (f *flight) prompt(ends time.Time) approval.Prompt {
 		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
 		Peer: peer, Claim: f.req.Claim, Plan: f.plan, Judgement: f.judgement,
 		Env: f.machine.Env.Diff(f.req.Env), Asked: f.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
+		Ticket: f.ticket(),
 	}
+}
+
+func (f *flight) ticket() string {
+	if f.req.Tool == nil {
+		return ""
+	}
+	return f.req.Tool.Ticket
 }
 
 // sorted goes through a map in the order of its keys.

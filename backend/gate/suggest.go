@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -104,9 +105,10 @@ func candidates(list []past) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// allowedByPerson reports whether a person, and no changed policy, said yes.
+// allowedByPerson reports whether a person, and neither a changed policy nor an
+// MCP client, said yes.
 func allowedByPerson(row history.Row) bool {
-	return (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != byPolicy
+	return !strings.HasPrefix(row.AnsweredBy, approval.ByClient) && (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != byPolicy
 }
 
 // complete hashes the files of the entries, as a question about them would. A

@@ -16,6 +16,11 @@ func toolDecide(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if call.Ticket != "" {
+		if err := approval.CheckTicket(call.Ticket); err != nil {
+			return nil, err
+		}
+	}
 	return h.gate.Evaluate(ctx, call, c.Peer)
 }
 

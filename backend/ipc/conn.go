@@ -150,7 +150,7 @@ func (c *conn) exec(f frame) bool {
 		return false
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
-	if x.Request.Claim.Gateway != "" && c.still(c.s.door.Ours) != nil {
+	if x.Request.Claim.Gateway != "" && c.passesOn() != nil {
 		x.Request.Claim.Gateway = "" // anybody could say so
 	}
 	if !x.Progress {
@@ -210,8 +210,8 @@ func (c *conn) call(f frame) bool {
 			return c.refuse(f, &Error{Code: CodeForbidden, Message: err.Error(), Reason: approval.ReasonInvalid})
 		}
 	}
-	if bridges[k.Method] && c.still(c.s.door.Ours) != nil {
-		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own node service may say what a gateway said", Reason: approval.ReasonInvalid})
+	if bridges[k.Method] && c.passesOn() != nil {
+		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own programs may say what somebody answered elsewhere", Reason: approval.ReasonInvalid})
 	}
 	if asks[k.Method] && !c.remember() {
 		return false
@@ -220,12 +220,17 @@ func (c *conn) call(f frame) bool {
 	return c.begin(func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }
 
-// operates asks the door.
-func (c *conn) operates() error {
+// operates asks the door whether the peer may operate.
+func (c *conn) operates() error { return c.passes(c.s.door.MayOperate) }
+
+// passesOn asks the door whether the peer may say what somebody said elsewhere.
+func (c *conn) passesOn() error { return c.passes(c.s.door.Ours) }
+
+func (c *conn) passes(door func(approval.Peer) error) error {
 	if !c.ours {
 		return errors.New("this process did not run Countersign's own program when it connected")
 	}
-	return c.still(c.s.door.MayOperate)
+	return c.still(door)
 }
 
 // still asks the door about the peer, which must be who it was before and

@@ -13,9 +13,9 @@ const (
 // request do: who calls them is remembered as one that asked.
 var asks = map[string]bool{"tool.decide": true, "approved.run": true}
 
-// bridges are the methods for our own node service alone: what they say that a
-// gateway said, anybody could say.
-var bridges = map[string]bool{"pending.escalated": true}
+// bridges are the methods for our own programs alone: what they say that somebody
+// at a gateway or an MCP client said, anybody could say.
+var bridges = map[string]bool{"pending.escalated": true, "pending.own": true, "pending.elicited": true}
 
 // methods are those of kind call, with the weakest credential that each
 // accepts (product.md, two credentials).
@@ -43,6 +43,8 @@ var methods = map[string]credential{
 	"approved.run": byToken, // who has the id may run what was allowed under it
 
 	"pending.escalated": byToken,
+	"pending.own":       byToken,
+	"pending.elicited":  byToken,
 
 	"pending.answer":   byKey,
 	"pending.hold":     byKey,

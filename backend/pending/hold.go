@@ -14,11 +14,14 @@ type waiter struct {
 	left         time.Duration // until its end, when its clock was stopped
 	held         bool
 	timer        *time.Timer
+	// ticket and peer tell whose it is (Own).
+	ticket string
+	peer   approval.Peer
 }
 
 func newWaiter(p approval.Prompt, deadline time.Time) *waiter {
 	in := time.Until(deadline) // from here on by a clock that nobody sets
-	w := &waiter{answer: make(chan approval.Answer, 1), ends: time.Now().Add(in)}
+	w := &waiter{answer: make(chan approval.Answer, 1), ends: time.Now().Add(in), ticket: p.Ticket, peer: p.Peer}
 	w.latest = w.ends
 	if more := time.UnixMilli(p.Latest).Sub(deadline); p.Latest != 0 && more > 0 {
 		w.latest = w.ends.Add(more)

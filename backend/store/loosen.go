@@ -123,7 +123,13 @@ func (c *comparison) lists(id string, was, is approval.Policy) {
 	c.added(id, "safe bin", was.SafeBins, is.SafeBins)
 	c.added(id, "trusted folder", was.SafeBinTrustedDirs, is.SafeBinTrustedDirs)
 	c.added(id, "skill", skillNames(was.Skills), skillNames(is.Skills))
-	c.added(id, "gateway whose answers count", c.old.acceptAnswersFrom(id), c.new.acceptAnswersFrom(id))
+	for _, name := range c.new.acceptAnswersFrom(id) {
+		what := "gateway"
+		if name == approval.MCPClient {
+			what = "program"
+		}
+		c.added(id, what+" whose answers count", c.old.acceptAnswersFrom(id), []string{name})
+	}
 }
 
 func skillNames(list []approval.Skill) []string {

@@ -122,6 +122,8 @@ var edits = []struct{ what, old, new, held string }{
 	{"skill changed", agent(`"skillBins": [{"name": "s", "path": "/s"}]`), agent(`"skillBins": [{"name": "s", "path": "/s", "sha256": "` + sha + `"}]`), "the skill"},
 	{"skill removed", agent(`"skillBins": [{"name": "s", "path": "/s"}]`), agent(``), ""},
 	{"answers accepted", agent(``), agent(`"acceptAnswersFrom": ["gw"]`), `the gateway whose answers count "gw" is added`},
+	{"the client's answers accepted", agent(`"acceptAnswersFrom": ["gw"]`), agent(`"acceptAnswersFrom": ["gw", "mcp-client"]`), `the program whose answers count "mcp-client" is added`},
+	{"the client's answers no longer accepted", agent(`"acceptAnswersFrom": ["gw", "mcp-client"]`), agent(`"acceptAnswersFrom": ["gw"]`), ""},
 	{"answers no longer accepted", agent(`"acceptAnswersFrom": ["gw"]`), agent(`"acceptAnswersFrom": []`), ""},
 	{"safe bin profiles", agent(`"safeBinProfiles": {"jq": {}}`), agent(`"safeBinProfiles": {}`), "safeBinProfiles changes"},
 	// The top.

@@ -114,7 +114,7 @@ func firstList(layers []layer, builtIn []string, get func(*Rules) []string) []st
 	return builtIn
 }
 
-// acceptAnswersFrom returns the gateways whose answers count for an agent.
+// acceptAnswersFrom returns whose answers count for an agent.
 func (d *Document) acceptAnswersFrom(agentID string) []string {
 	for _, id := range []string{agentID, Every} {
 		if agent := d.Agents[id]; agent != nil && agent.AcceptAnswersFrom != nil {

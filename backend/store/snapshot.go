@@ -47,8 +47,19 @@ func (s Snapshot) Policy(agentID string) approval.Policy {
 	return s.view.policy(agentID)
 }
 
+// AcceptsGateway reports whether a person lets the answers of a gateway count for
+// an agent. None has the name that stands for the agent's own MCP client.
+func (s Snapshot) AcceptsGateway(agentID, gateway string) bool {
+	return gateway != approval.MCPClient && slices.Contains(s.AcceptAnswersFrom(agentID), gateway)
+}
+
+// AcceptsClient reports the same of the agent's own MCP client.
+func (s Snapshot) AcceptsClient(agentID string) bool {
+	return slices.Contains(s.AcceptAnswersFrom(agentID), approval.MCPClient)
+}
+
 // AcceptAnswersFrom returns the gateways whose answers a person lets count
-// for an agent.
+// for an agent, and MCPClient where those of its MCP client do.
 func (s Snapshot) AcceptAnswersFrom(agentID string) []string {
 	if s.Broken != nil {
 		return nil

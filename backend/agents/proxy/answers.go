@@ -23,6 +23,8 @@ func (p *proxy) fromServer(line []byte) error {
 	switch {
 	case err != nil:
 		return p.dropped(line, err)
+	case p.forges(m):
+		return p.dropped(line, errors.New("it has an id of the proxy's own requests"))
 	case m.Method != "", string(m.ID) == "null" && m.failure != nil: // what is wrong with a message of the client
 		return p.toClient(line)
 	}
@@ -39,6 +41,18 @@ func (p *proxy) fromServer(line []byte) error {
 		line = p.filter(m)
 	}
 	return p.toClient(line)
+}
+
+// forges reports whether a server uses an id of ours, which it can only have read
+// where the client keeps its log: to have its own form answered in the place of
+// ours, or ours taken away.
+func (p *proxy) forges(m Message) bool {
+	id := m.ID
+	if m.Method == methodCancelled {
+		id = cancelledID(m)
+	}
+	_, ours := p.forms.ours(id)
+	return ours
 }
 
 func (p *proxy) toClient(line []byte) error {

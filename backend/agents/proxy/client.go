@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/countersign-app/countersign/backend/display"
@@ -19,10 +20,13 @@ type proxy struct {
 	server  Server
 	out     *outbox
 	calls   *calls
+	forms   *forms
 	pace    pace
 	judging sync.WaitGroup
 
 	last chan struct{} // of readClient: closed when the judged request before was settled
+
+	elicits atomic.Bool // the client shows forms
 
 	garbage int  // of fromServer: lines of the server that were no messages
 	strange bool // of fromServer: an answer that nobody waits for was reported
@@ -75,6 +79,7 @@ func (p *proxy) fromClient(line []byte) {
 		p.refuse(m, codeInvalidRequest, err)
 	case m.Method == methodCancelled:
 		p.cancelled(m)
+	case m.Method == "" && p.forms.take(m):
 	case m.Method == "" || m.ID == nil:
 		p.send(m)
 	case isJudged(m.Method):
@@ -83,6 +88,9 @@ func (p *proxy) fromClient(line []byte) {
 		if _, err := p.calls.begin(p.ctx, m, passed); err != nil {
 			p.refuse(m, codeInvalidRequest, err)
 			return
+		}
+		if m.Method == methodInitialize {
+			p.elicits.Store(showsForms(m))
 		}
 		p.send(m)
 	}
@@ -124,16 +132,24 @@ func (p *proxy) send(m Message) {
 // cancelled ends the question about a request that the client does not want any
 // more. The server hears of it only if it has the request.
 func (p *proxy) cancelled(m Message) {
-	var key string
-	err := object(m.Params, []string{"requestId"}, func(name string, value json.RawMessage) (err error) {
-		if name == "requestId" {
-			key, err = keyOf(value)
-		}
-		return err
-	})
+	key, err := keyOf(cancelledID(m))
 	if err == nil && p.calls.revoke(key) {
 		p.send(m)
 	}
+}
+
+// cancelledID is the id of the request that a notification cancels, nil for none.
+func cancelledID(m Message) (id json.RawMessage) {
+	err := object(m.Params, []string{"requestId"}, func(name string, value json.RawMessage) error {
+		if name == "requestId" {
+			id = value
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return id
 }
 
 // refuse answers a message of the client that goes no further. One without an id

@@ -69,7 +69,8 @@ func (p *proxy) judge(m Message) {
 	})
 }
 
-// decide asks the host, and tells the client meanwhile that it waits.
+// decide asks the host. Meanwhile it tells the client that it waits, and has it
+// show the question where its call has a ticket.
 func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) approval.Outcome {
 	outcome := make(chan approval.Outcome, 1)
 	go func() {
@@ -77,9 +78,13 @@ func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) a
 		defer cancel()
 		outcome <- ask(ctx, p.opt.Host, tool)
 	}()
-	if token == nil {
+	if token == nil && tool.Ticket == "" {
 		return <-outcome
 	}
+	ctx, over := context.WithCancel(c.ctx)
+	var form sync.WaitGroup
+	defer form.Wait()
+	defer over()
 	tick := time.NewTimer(p.pace.first)
 	defer tick.Stop()
 	for n := 1; ; n++ {
@@ -87,7 +92,12 @@ func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) a
 		case o := <-outcome:
 			return o
 		case <-tick.C:
-			p.out.put(waiting(token, n))
+			if n == 1 && tool.Ticket != "" {
+				form.Go(func() { p.elicit(ctx, tool.Ticket) })
+			}
+			if token != nil {
+				p.out.put(waiting(token, n))
+			}
 			tick.Reset(p.pace.again)
 		}
 	}

@@ -13,6 +13,11 @@
 // server knows: who configured the server trusts it that far. Requests of the
 // server to the client pass as well. A call that is repeated with what its server
 // wanted to know first (revision 2026-07-28) is judged as a new one.
+//
+// Where a person switched it on for the agent, the question about a call is shown
+// in a form of the client too (elicitation), whose answer the host takes for that
+// call alone. A client of revision 2026-07-28 is shown none: there a server asks
+// by ending the call, and ours waits for whoever answers first.
 package proxy
 
 import (
@@ -80,7 +85,7 @@ func Run(ctx context.Context, opt Options, server Server) error {
 func run(ctx context.Context, opt Options, server Server, pace pace) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &proxy{opt: opt, ctx: ctx, server: server, out: newOutbox(opt.Out), calls: newCalls(), shaped: map[string]bool{}, pace: pace, last: closed()}
+	p := &proxy{opt: opt, ctx: ctx, server: server, out: newOutbox(opt.Out), calls: newCalls(), forms: newForms(), shaped: map[string]bool{}, pace: pace, last: closed()}
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)

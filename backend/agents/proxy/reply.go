@@ -106,6 +106,12 @@ func encode(message any) []byte {
 	case notification:
 		m.Version = "2.0"
 		message = m
+	case elicitation:
+		m.Version = "2.0"
+		message = m
+	case withdrawal:
+		m.Version = "2.0"
+		message = m
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,6 +106,9 @@ func (p *proxy) toolCall(method string, r params) (approval.ToolCall, error) {
 	call := approval.ToolCall{
 		Server: p.opt.Name, Cwd: p.opt.Cwd, AgentID: p.opt.AgentID, SessionKey: p.opt.SessionKey, Source: "proxy",
 		Who: approval.Theirs, Deadline: time.Now().Add(p.opt.Wait).UnixMilli(),
+	}
+	if p.elicits.Load() && !r.modern {
+		call.Ticket = rand.Text()
 	}
 	var args any
 	switch method {
