@@ -114,6 +114,7 @@ func TestMayElicitNoCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *approval.Prompt){
+		"no quick yes":           func(p *approval.Prompt) { p.Plan.Tool = &approval.Tool{Name: "x", DefaultToNo: true} },
 		"a command":              func(p *approval.Prompt) { p.Plan.Tool = nil },
 		"protected":              func(p *approval.Prompt) { p.Judgement.Reason = approval.ReasonProtectedState },
 		"a risk that is no word": func(p *approval.Prompt) { p.Judgement.Risk.Level = "none" },

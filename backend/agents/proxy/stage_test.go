@@ -43,10 +43,15 @@ type testHost struct {
 	answer chan approval.Verdict
 	ended  chan string // tools whose caller went
 	gone   error       // when it does not answer
+	// choices are what the client may answer, and said what it did.
+	tickets map[string]chan approval.ToolCall
+	choices []approval.Decision
+	said    chan map[string]any
+	refuses error // an answer
 }
 
 func newHost() *testHost {
-	return &testHost{asked: make(chan approval.ToolCall, 100), answer: make(chan approval.Verdict), ended: make(chan string, 100)}
+	return &testHost{asked: make(chan approval.ToolCall, 100), answer: make(chan approval.Verdict), ended: make(chan string, 100), said: make(chan map[string]any, 100), tickets: map[string]chan approval.ToolCall{}}
 }
 
 func (h *testHost) Call(ctx context.Context, method string, params, out any) error {
@@ -65,10 +70,42 @@ func (h *testHost) Call(ctx context.Context, method string, params, out any) err
 			}
 		}
 		return recode(map[string]any{"denied": denied}, out)
+	case "pending.own":
+		select {
+		case call := <-h.ticketed(params.(map[string]string)["ticket"]):
+			return recode(map[string]any{"prompt": questionOf(call), "choices": h.choices}, out)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	case "pending.elicited":
+		h.said <- params.(map[string]any)
+		return h.refuses
 	case "tool.decide":
 		return h.decide(ctx, params.(approval.ToolCall), out)
 	}
 	return errors.New("no such method")
+}
+
+// ticketed gets the call with a ticket, once.
+func (h *testHost) ticketed(ticket string) chan approval.ToolCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.tickets[ticket] == nil {
+		h.tickets[ticket] = make(chan approval.ToolCall, 1)
+	}
+	return h.tickets[ticket]
+}
+
+// questionOf is what the host asks about a call.
+func questionOf(c approval.ToolCall) approval.Prompt {
+	return approval.Prompt{
+		ID: "q-" + c.Tool, AgentID: c.AgentID, Who: c.Who,
+		Plan: approval.Plan{Tool: &approval.Tool{Name: c.Tool, Server: c.Server, Args: c.Args}, Cwd: approval.File{Path: c.Cwd}},
+		Judgement: approval.Judgement{
+			Verdict: approval.VerdictAsk, Security: approval.SecurityList, Ask: approval.AskOnMiss,
+			Finding: approval.Finding{Sentence: "nobody allowed it"}, Risk: approval.Weighed{Level: approval.RiskMedium},
+		},
+	}
 }
 
 func (h *testHost) decide(ctx context.Context, call approval.ToolCall, out any) error {
@@ -80,6 +117,9 @@ func (h *testHost) decide(ctx context.Context, call approval.ToolCall, out any) 
 	case strings.HasPrefix(call.Tool, "deny"):
 		verdict = approval.VerdictDeny
 	case strings.HasPrefix(call.Tool, "ask"):
+		if call.Ticket != "" {
+			h.ticketed(call.Ticket) <- call
+		}
 		h.asked <- call
 		select {
 		case verdict = <-h.answer:
