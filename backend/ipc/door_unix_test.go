@@ -197,6 +197,39 @@ func TestProgramAtConnectCounts(t *testing.T) {
 	if err := c.operates(); err == nil || !strings.Contains(err.Error(), "when it connected") {
 		t.Errorf("not ours at connect: %v", err)
 	}
+	if err := c.passesOn(); err == nil || !strings.Contains(err.Error(), "when it connected") {
+		t.Errorf("not ours at connect, and says what others said: %v", err)
+	}
+}
+
+// What somebody said at a gateway or an MCP client only our own programs may
+// say, and none that we run.
+func TestBridges(t *testing.T) {
+	var served atomic.Int32
+	s := start(t, handler{call: func(context.Context, Call) CallAnswer {
+		served.Add(1)
+		return CallAnswer{Payload: struct{}{}}
+	}})
+	dir := shortDir(t)
+	exe := filepath.Join(dir, "other")
+	copyExe(t, exe)
+	p := connect(t, s)
+	for _, method := range []string{"pending.escalated", "pending.own", "pending.elicited"} {
+		before := served.Load()
+		for name, k := range map[string]task{"another program": {Exe: exe}, "a command of ours": {Mark: true}} {
+			k.Ask, k.Method, k.Dir = true, method, dir
+			cmd, err := k.start(s.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cmd.Wait() == nil || served.Load() != before {
+				t.Errorf("%s: %s is served", method, name)
+			}
+		}
+		if got := p.ask(signedLine(testToken, kindCall, `{"method":"`+method+`"}`, nowMs())); !strings.Contains(got, `"ok":true`) || served.Load() != before+1 {
+			t.Errorf("%s: ours: %q", method, got)
+		}
+	}
 }
 
 // What operates must be what connected: where the kernel says who holds the

@@ -208,6 +208,9 @@ func TestNoForm(t *testing.T) {
 		if call := after(t, s.host.asked); (call.Ticket != "") != c.ticket {
 			t.Errorf("%s: the ticket is %q", name, call.Ticket)
 		}
+		if c.ticket {
+			after(t, s.host.looked)
+		}
 		s.getsNothing() // reads all that the client got, too
 		s.host.answer <- approval.VerdictDeny
 		if line := s.line(); !strings.Contains(line, `"isError":true`) {

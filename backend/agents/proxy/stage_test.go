@@ -45,13 +45,14 @@ type testHost struct {
 	gone   error       // when it does not answer
 	// choices are what the client may answer, and said what it did.
 	tickets map[string]chan approval.ToolCall
+	looked  chan string // tickets whose question was looked at
 	choices []approval.Decision
 	said    chan map[string]any
 	refuses error // an answer
 }
 
 func newHost() *testHost {
-	return &testHost{asked: make(chan approval.ToolCall, 100), answer: make(chan approval.Verdict), ended: make(chan string, 100), said: make(chan map[string]any, 100), tickets: map[string]chan approval.ToolCall{}}
+	return &testHost{asked: make(chan approval.ToolCall, 100), answer: make(chan approval.Verdict), ended: make(chan string, 100), said: make(chan map[string]any, 100), looked: make(chan string, 100), tickets: map[string]chan approval.ToolCall{}}
 }
 
 func (h *testHost) Call(ctx context.Context, method string, params, out any) error {
@@ -73,6 +74,7 @@ func (h *testHost) Call(ctx context.Context, method string, params, out any) err
 	case "pending.own":
 		select {
 		case call := <-h.ticketed(params.(map[string]string)["ticket"]):
+			h.looked <- call.Ticket
 			return recode(map[string]any{"prompt": questionOf(call), "choices": h.choices}, out)
 		case <-ctx.Done():
 			return ctx.Err()
