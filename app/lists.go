@@ -33,7 +33,8 @@ var systemFolders = []string{"/bin", "/usr/bin"}
 func (s *Settings) Lists(agentID string) shown.Lists {
 	snap := s.app.host.Policy()
 	now, in := snap.Policy(agentID), s.app.names()
-	lists := shown.Lists{SafeBins: []shown.SafeBinRow{}, Folders: []shown.FolderRow{}, Skills: []shown.SkillRow{}, Gateways: []shown.GatewayRow{}}
+	lists := shown.Lists{SafeBins: []shown.SafeBinRow{}, Folders: []shown.FolderRow{}, Skills: []shown.SkillRow{}, Gateways: []shown.GatewayRow{},
+		Client: shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)}
 	if snap.Document == nil {
 		return lists
 	}
@@ -53,7 +54,7 @@ func (s *Settings) Lists(agentID string) shown.Lists {
 		here := slices.ContainsFunc(own(snap.Document, agentID), func(r *store.Rules) bool { return hasSkill(r, k.Path, s.app.person.Home) })
 		lists.Skills = append(lists.Skills, shown.NewSkillRow(k.Name, k.Path, k.SHA256, hereOr(here), s.stateOf(k), in))
 	}
-	lists.Gateways = s.gateways(snap, agentID)
+	lists.Gateways, lists.Client = s.gateways(snap, agentID), gatewayRow(snap, agentID, approval.MCPClient)
 	return lists
 }
 
@@ -136,12 +137,18 @@ func (s *Settings) gateways(snap store.Snapshot, agentID string) []shown.Gateway
 			names[name] = true
 		}
 	}
-	mine := snap.Document.Agents[agentID]
-	on := snap.AcceptAnswersFrom(agentID)
+	delete(names, approval.MCPClient)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		rows = append(rows, shown.NewGatewayRow(name, slices.Contains(on, name), hereOr(mine != nil && mine.AcceptAnswersFrom != nil)))
+		rows = append(rows, gatewayRow(snap, agentID, name))
 	}
 	return rows
+}
+
+// gatewayRow is one of them, or the agent's own MCP client.
+func gatewayRow(snap store.Snapshot, agentID, name string) shown.GatewayRow {
+	mine := snap.Document.Agents[agentID]
+	on := slices.Contains(snap.AcceptAnswersFrom(agentID), name)
+	return shown.NewGatewayRow(name, on, hereOr(mine != nil && mine.AcceptAnswersFrom != nil))
 }
 
 // AddTo adds to "safe-bins" the name of a filter or, if it is a path, a folder
@@ -244,11 +251,12 @@ func (s *Settings) editFilters(d *store.Document, agentID, text string, change f
 // isFolder tells a folder from the name of a program, which has no slash.
 func isFolder(text string) bool { return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") }
 
-// SetAnswersFrom has answers count that are given at a gateway, or not.
+// SetAnswersFrom has answers count that are given at a gateway or in the agent's
+// own MCP client, or not.
 func (s *Settings) SetAnswersFrom(agentID, rev, gateway string, on bool) Saved {
 	return s.edit(agentID, rev, func(d *store.Document) error {
 		snap := s.app.host.Policy()
-		if on && !slices.ContainsFunc(s.gateways(snap, agentID), func(g shown.GatewayRow) bool { return g.Exact == gateway }) {
+		if on && gateway != approval.MCPClient && !slices.ContainsFunc(s.gateways(snap, agentID), func(g shown.GatewayRow) bool { return g.Exact == gateway }) {
 			return errors.New("no such gateway is known")
 		}
 		list := slices.DeleteFunc(slices.Clone(snap.AcceptAnswersFrom(agentID)), func(have string) bool { return have == gateway })

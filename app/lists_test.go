@@ -162,6 +162,17 @@ func TestAnswersFrom(t *testing.T) {
 	if rows := a.settings.Lists("main").Gateways; rows[0].On {
 		t.Errorf("after both: %+v", rows)
 	}
+	if row := a.settings.Lists("main").Client; row.On || row.Exact != "mcp-client" {
+		t.Errorf("%+v", row)
+	}
+	p = mustSave(t, a.settings.SetAnswersFrom("main", a.settings.Policy("main").Rev, "mcp-client", true))
+	if l := a.settings.Lists("main"); !l.Client.On || l.Client.From != shown.FromHere || len(l.Gateways) != 1 || a.settings.Lists("other").Client.On {
+		t.Errorf("%+v", l)
+	}
+	mustSave(t, a.settings.SetAnswersFrom("main", p.Rev, "mcp-client", false))
+	if a.settings.Lists("main").Client.On {
+		t.Error("it stays on")
+	}
 	b := newTestApp(t, askMe)
 	if rows := b.settings.Lists("main").Gateways; rows == nil || len(rows) > 0 {
 		t.Errorf("%+v", rows)

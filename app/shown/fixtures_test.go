@@ -241,6 +241,7 @@ func newLists() *shown.Lists {
 		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
 	}
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}
+	l.Client = shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)
 	return &l
 }
 

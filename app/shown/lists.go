@@ -12,6 +12,8 @@ type Lists struct {
 	Folders  []FolderRow  `json:"folders"`
 	Skills   []SkillRow   `json:"skills"`
 	Gateways []GatewayRow `json:"gateways"`
+	// Client is the agent's own MCP client, in the place of a gateway.
+	Client GatewayRow `json:"client"`
 }
 
 // SafeBinRow is one filter that needs no entry.

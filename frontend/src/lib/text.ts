@@ -804,6 +804,9 @@ export const lists = {
   acceptAt: (gateway: string) => `Accept answers given at ${gateway}`,
   acceptWhat: 'A yes that is given there then counts as yours, once, for exactly this command, folder and environment; what is denied, protected or asked always is not changed by it.',
   noGateway: 'No gateway yet',
+  acceptClient: 'Accept answers given in its own MCP client',
+  acceptClientWhat:
+    'The MCP client before countersign mcp proxy then shows the question too. Its yes counts for that one call, and never for what is a high risk, protected, escalated or asked always. It need not be you who answers there.',
 }
 
 export const transfer = {

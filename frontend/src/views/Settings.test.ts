@@ -365,10 +365,14 @@ test('answers of a gateway are off until they are switched on, and without one t
   await fireEvent.click(box)
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['setAnswersFrom', 'claude-code', expect.any(String), 'studio-gateway', true]))
   cleanup()
-  await open(shows('codex'))
+  const other = await open(shows('codex'))
   await fireEvent.click(await screen.findByRole('tab', { name: lists.gateways }))
   expect(await screen.findByText(lists.noGateway)).toBeTruthy()
-  expect(screen.queryByRole('switch')).toBeNull()
+  const own = screen.getByRole<HTMLInputElement>('switch', { name: lists.acceptClient }) // the only one
+  expect(own.checked).toBe(false)
+  expect(screen.getByText(lists.acceptClientWhat)).toBeTruthy()
+  await fireEvent.click(own)
+  await waitFor(() => expect(other.backend.calls.at(-1)).toEqual(['setAnswersFrom', 'codex', expect.any(String), 'mcp-client', true]))
 })
 
 test('general says how much the history holds', async () => {
