@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/agents/setup"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
@@ -29,13 +30,19 @@ var errNoCommandLine = errors.New("the command line of Countersign, which hooks 
 
 // hookEnv says what is written into the settings of agents.
 func (a *app) hookEnv() (setup.Env, error) {
-	e := setup.Env{Home: a.person.Home, State: a.state, Getenv: os.Getenv, Now: time.Now}
+	e := setup.Env{Home: a.person.Home, State: a.state, Denies: a.denies, Getenv: os.Getenv, Now: time.Now}
 	beside := host.Beside("countersign")
 	if len(beside) == 0 {
 		return e, errNoCommandLine
 	}
 	e.Program = beside[0]
 	return e, nil
+}
+
+// denies reports whether policy denies everything that an agent asks.
+func (a *app) denies(agent string) bool {
+	security := a.host.Policy().Policy(agent).Security
+	return security == approval.SecurityUnset || security == approval.SecurityDeny
 }
 
 // Hooks tells of each agent how our hook stands in its settings.
@@ -64,6 +71,7 @@ func (s *Settings) PlanHook(agent string, undo bool) shown.HookChange {
 		plan = setup.PlanRemoval
 	}
 	c, err := plan(e, agent, setup.ScopeUser)
+	none.Warning = display.Escape(c.Warning)
 	for _, note := range c.Notes {
 		none.Notes = append(none.Notes, display.Escape(note))
 	}

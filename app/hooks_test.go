@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/agents/setup"
 )
 
@@ -21,7 +22,7 @@ func TestHooksPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.hooks.env = func() (setup.Env, error) {
-		return setup.Env{Home: a.person.Home, Program: program, State: a.state, Getenv: func(string) string { return "" }, Now: time.Now}, nil
+		return setup.Env{Home: a.person.Home, Program: program, State: a.state, Denies: a.denies, Getenv: func(string) string { return "" }, Now: time.Now}, nil
 	}
 	list := a.settings.Hooks()
 	if len(list) != len(setup.Agents()) {
@@ -67,6 +68,15 @@ func TestHooksPage(t *testing.T) {
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the file is still there")
+	}
+	// A policy that is nobody's choice yet denies everything.
+	for _, denied := range []bool{true, false} {
+		if c := a.settings.PlanHook("codex", false); strings.Contains(c.Warning, "Codex may run nothing") != denied {
+			t.Errorf("denied is %v, and it says %q", denied, c.Warning)
+		}
+		if denied {
+			a.settings.SetMode("codex", shown.Rev(a.host.Policy().Document, "codex"), "ask-when-needed")
+		}
 	}
 	if c := a.settings.PlanHook("nobody", false); c.Problem == "" || c.Diff == nil {
 		t.Errorf("%+v", c)

@@ -56,6 +56,8 @@ type HookChange struct {
 	Follows string   `json:"follows,omitempty"`
 	Diff    []string `json:"diff"` // lines
 	Notes   []string `json:"notes"`
+	// Warning is to be known before it is made.
+	Warning string `json:"warning,omitempty"`
 	// Problem says why there is no change to make.
 	Problem string `json:"problem,omitempty"`
 }

@@ -17,6 +17,8 @@ type Change struct {
 	// Diff is the difference as a unified diff, without secrets and without
 	// characters that a screen would obey; "" if the file stays as it is.
 	Diff string `json:"diff,omitempty"`
+	// Warning is what the person should know before it is written, in a sentence.
+	Warning string `json:"warning,omitempty"`
 	// Notes are what the person should know or do, in sentences.
 	Notes []string `json:"notes,omitempty"`
 	// Before and After are the SHA-256 of the file, in hex; "" for no file.

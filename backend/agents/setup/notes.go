@@ -4,6 +4,9 @@ import "fmt"
 
 // explain adds what the person is to know of a hook that is put in.
 func (e Env) explain(p *plan, t target) {
+	if e.Denies != nil && e.Denies(t.agent) {
+		p.Warning = fmt.Sprintf("%s may run nothing (security=deny): with this hook every call of it that comes here is denied, until you choose something else for it.", p.Title)
+	}
 	if t.advice != "" {
 		p.Notes = append(p.Notes, t.advice)
 	}

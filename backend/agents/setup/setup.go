@@ -34,6 +34,9 @@ type Env struct {
 	// so a hook that looked for its host by itself could be led to one that says
 	// yes to everything.
 	State paths.State
+	// Denies reports whether policy denies everything that an agent asks; nil
+	// where policy is not known.
+	Denies func(agent string) bool
 	// Getenv and Now are os.Getenv and time.Now outside of tests.
 	Getenv func(string) string
 	Now    func() time.Time

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/agents/setup"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -193,6 +195,9 @@ func writeChange(w io.Writer, c setup.Change) {
 	for _, note := range c.Notes {
 		fmt.Fprintln(w, display.Escape(note))
 	}
+	if c.Warning != "" {
+		fmt.Fprintln(w, "Warning:", display.Escape(c.Warning))
+	}
 }
 
 // hookState is one line of status, for --json.
@@ -333,7 +338,7 @@ func writeTrial(w io.Writer, t setup.Trial) {
 
 // hookEnv is this machine, for the settings of agents.
 func (p *program) hookEnv() (setup.Env, error) {
-	env := setup.Env{Home: p.home, State: p.state, Getenv: os.Getenv, Now: time.Now}
+	env := setup.Env{Home: p.home, State: p.state, Denies: p.denies, Getenv: os.Getenv, Now: time.Now}
 	var err error
 	if env.Program, err = hookProgram(os.Getenv("PATH")); err != nil {
 		return env, err
@@ -344,6 +349,16 @@ func (p *program) hookEnv() (setup.Env, error) {
 	}
 	env.Project = projectOf(cwd, p.home)
 	return env, nil
+}
+
+// denies reports whether policy denies everything that an agent asks, as the one
+// does that a host writes where there is none.
+func (p *program) denies(agent string) bool {
+	if _, err := os.Lstat(p.state.Approvals()); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	got, err := p.policyOf(agent)
+	return err == nil && (got.Policy.Security == approval.SecurityUnset || got.Policy.Security == approval.SecurityDeny)
 }
 
 // projectOf is the folder above this one that is a repository, else this one;

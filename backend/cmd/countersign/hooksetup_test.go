@@ -97,6 +97,41 @@ func TestHookSetupStatusCode(t *testing.T) {
 	}
 }
 
+// TestHookSetupDenied says before anything is written that the hook would have
+// every call denied, and only then.
+func TestHookSetupDenied(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, policy string
+		host, warns  bool
+	}{
+		{"no policy yet", "", false, true},
+		{"all may run nothing", `{"version": 1, "defaults": {"security": "deny"}}`, false, true},
+		{"all are asked about", `{"version": 1, "defaults": {"security": "allowlist"}}`, false, false},
+		{"only it may run nothing", `{"version": 1, "defaults": {"security": "full"}, "agents": {"claude-code": {"security": "deny"}}}`, false, true},
+		{"only another one may run nothing", `{"version": 1, "defaults": {"security": "allowlist"}, "agents": {"codex": {"security": "deny"}}}`, false, false},
+		{"a host says so", `{"version": 1, "defaults": {"security": "allowlist"}, "agents": {"claude-code": {"security": "deny"}}}`, true, true},
+		{"a host says otherwise", `{"version": 1, "defaults": {"security": "deny"}, "agents": {"claude-code": {"security": "allowlist"}}}`, true, false},
+	} {
+		w, settings := setupWorld(t)
+		if c.policy != "" {
+			w.policy(t, c.policy)
+		}
+		if c.host {
+			if err := w.start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, code := w.tried(t, "hook", "install", "claude-code")
+		if warned := strings.Contains(out, "Warning: Claude Code may run nothing (security=deny)"); warned != c.warns || code != exitUsage || fileText(t, settings) != hookSettings {
+			t.Errorf("%s: code %d\n%s", c.name, code, out)
+		}
+		if out, _ = w.tried(t, "hook", "uninstall", "claude-code"); strings.Contains(out, "Warning") {
+			t.Errorf("%s: taking it out warns:\n%s", c.name, out)
+		}
+	}
+}
+
 // TestHookSetupWords are calls that are refused or do nothing.
 func TestHookSetupWords(t *testing.T) {
 	t.Parallel()

@@ -31,11 +31,7 @@ type policyShow struct {
 }
 
 func (c policyShow) Run(p *program) error {
-	var got host.Policy
-	err := p.read("policy.get", map[string]string{"agentId": c.Agent}, &got)
-	if errors.Is(err, errNoHost) {
-		got, err = p.policyFromFile(c.Agent)
-	}
+	got, err := p.policyOf(c.Agent)
 	if err != nil {
 		return err
 	}
@@ -57,6 +53,15 @@ func (c policyShow) Run(p *program) error {
 			fmt.Fprintln(w, "Waits for `countersign policy accept`:", display.Escape(s))
 		}
 	})
+}
+
+// policyOf is what holds for an agent.
+func (p *program) policyOf(agent string) (got host.Policy, err error) {
+	err = p.read("policy.get", map[string]string{"agentId": agent}, &got)
+	if errors.Is(err, errNoHost) {
+		return p.policyFromFile(agent)
+	}
+	return got, err
 }
 
 // policyFromFile resolves the policy where no host runs.
