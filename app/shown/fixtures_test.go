@@ -127,6 +127,9 @@ func TestFixtures(t *testing.T) {
 		Claim: approval.Claim{Security: approval.SecurityFull, ResolvedPath: "/usr/bin/git"},
 	})
 	panel("panel-theirs", theirs)
+	panel("panel-project", w.prompt(approval.Request{
+		Command: []string{"deploy", "--dry-run"}, Who: approval.Ours, AgentID: "codex", SessionKey: "nightly", Cwd: home + "/Projects/atlas/packages/ingest",
+	}))
 	panel("panel-tool", w.tool(approval.ToolCall{
 		Tool: "file_write", AgentID: "claude-code", SessionKey: "atlas", Cwd: home + "/Projects/atlas",
 		Args: json.RawMessage(`{"path": "src/limits.go", "content": "package atlas\n\n// MaxRows bounds one page.\nconst MaxRows = 500\n"}`),
@@ -325,7 +328,7 @@ func newWorld() *world {
 	disk := approvaltest.NewWorld(`
 		/usr/bin/git /usr/bin/tail /usr/bin/head /usr/bin/cat /usr/bin/curl /bin/sh /bin/bash /usr/bin/cp /usr/bin/mkdir
 		/usr/bin/rm /usr/bin/make /usr/bin/nice /usr/bin/env /opt/tools/bin/lint /opt/tools/bin/deploy /usr/local/bin/gh /usr/bin/gofmt /usr/bin/go
-		/Users/dana/Projects/atlas/README.md`)
+		/Users/dana/Projects/atlas/README.md /Users/dana/Projects/atlas/.git/HEAD /Users/dana/Projects/atlas/packages/ingest/package.json`)
 	script := home + "/Library/Mobile Documents/com~apple~CloudDocs/Work/Clients/Northern Lights Collective/2026/Deliverables/atlas-monorepo/packages/ingest-pipeline/scripts/generated/verify_checksums.sh"
 	disk.Files[script] = approvaltest.File{Mode: 0o755, UID: 501, Text: "#!/bin/sh\n"}
 	a := &command.Analyzer{World: disk, Home: home, UID: 501}
@@ -367,10 +370,17 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 	w.n++
 	return approval.Prompt{
 		ID: fmt.Sprintf("5f1d-%04d", w.n), AgentID: r.AgentID, SessionKey: r.SessionKey, Who: r.Who, Claim: r.Claim,
-		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/node", Signer: "HX7739G8FX/node"}, Plan: plan, Judgement: j,
+		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/node", Signer: "HX7739G8FX/node"}, Project: w.project(r.Cwd), Plan: plan, Judgement: j,
 		Env: w.env.Diff(r.Env), Asked: clock.Add(-16 * time.Second).UnixMilli(),
 		Expires: clock.Add(time.Duration(48+54*(w.n%3)) * time.Second).UnixMilli(), Count: 1,
 	}
+}
+
+func (w *world) project(dir string) string {
+	return paths.Project(dir, home, func(path string) bool {
+		_, err := w.analyzer.World.Look(path)
+		return err == nil
+	})
 }
 
 // tool asks about a call of a tool that nothing allows yet.
@@ -387,7 +397,7 @@ func (w *world) tool(call approval.ToolCall) approval.Prompt {
 	w.n++
 	return approval.Prompt{
 		ID: fmt.Sprintf("5f1d-%04d", w.n), AgentID: call.AgentID, SessionKey: call.SessionKey, Who: approval.Theirs,
-		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/countersign"}, Plan: plan, Judgement: j,
+		Peer: approval.Peer{UID: 501, PID: 4242, Exe: "/usr/local/bin/countersign"}, Project: w.project(call.Cwd), Plan: plan, Judgement: j,
 		Asked: clock.Add(-16 * time.Second).UnixMilli(), Expires: clock.Add(8 * time.Minute).UnixMilli(), Count: 1,
 	}
 }

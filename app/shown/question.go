@@ -62,6 +62,9 @@ type Question struct {
 	Runs     []Run           `json:"runs"`
 	Env      []EnvChange     `json:"env"`
 	Folder   string          `json:"folder"`
+	// Project is the name of the folder of a checkout, an element of Folder, and
+	// of the last one without a checkout.
+	Project string `json:"project,omitempty"`
 	// Shell is the program that a yes hands the whole text to, if there is one.
 	Shell string `json:"shell,omitempty"`
 	// Risky takes the single key away from Allow once; Risk says why, and what
@@ -214,6 +217,9 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden), Widths: widths(p.Judgement, in), Keeps: keeps(p),
 		Latest: p.Latest, Held: p.Held,
 		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
+	}
+	if p.Project != "" {
+		q.Project = display.Escape(path.Base(p.Project))
 	}
 	if slices.Contains(p.Judgement.Choices, approval.AllowAlways) {
 		q.Always = entries(p.Judgement.Writes, in)

@@ -1,6 +1,7 @@
 package shown_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,6 +23,28 @@ func text(line []shown.Piece) string {
 		}
 	}
 	return b.String()
+}
+
+// TestProject: the name of a project is an element of the folder beside it,
+// whatever an agent called that, and nothing in it is hidden.
+func TestProject(t *testing.T) {
+	w := newWorld()
+	for root, want := range map[string]string{
+		"atlas": "atlas", "bank · process 1": "bank · process 1", "a\u202eb": `a\u{202E}b`, "x\ny": `x\u{A}y`, "שלום": "שלום",
+	} {
+		p := w.ask("codex", "s", "ls")
+		p.Project = home + "/" + root
+		p.Plan.Cwd.Path = p.Project + "/deep"
+		q := shown.NewQuestion(p, in)
+		if q.Project != want || !slices.Contains(strings.Split(q.Folder, "/"), q.Project) {
+			t.Errorf("%q is shown as %q in %q, want %q", root, q.Project, q.Folder, want)
+		}
+	}
+	p := w.ask("codex", "s", "ls")
+	p.Project = ""
+	if q := shown.NewQuestion(p, in); q.Project != "" {
+		t.Errorf("no project is shown as %q", q.Project)
+	}
 }
 
 func TestCommandIsComplete(t *testing.T) {

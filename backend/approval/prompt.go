@@ -10,14 +10,18 @@ import (
 // Prompt is a question with everything that is shown with it. Whoever shows
 // it computes nothing; the answer is its ID and a Decision.
 type Prompt struct {
-	ID         string    `json:"id"`
-	AgentID    string    `json:"agentId,omitempty"`
-	SessionKey string    `json:"sessionKey,omitempty"`
-	Who        Who       `json:"who"`
-	Peer       Peer      `json:"peer"`
-	Claim      Claim     `json:"claim"`
-	Plan       Plan      `json:"plan"`
-	Judgement  Judgement `json:"judgement"`
+	ID         string `json:"id"`
+	AgentID    string `json:"agentId,omitempty"`
+	SessionKey string `json:"sessionKey,omitempty"`
+	Who        Who    `json:"who"`
+	Peer       Peer   `json:"peer"`
+	Claim      Claim  `json:"claim"`
+	// Project is the folder of the checkout that the working directory lies in,
+	// or that directory itself; "" where there is none. It is that path or the
+	// beginning of it, and a program of the agent may have chosen where it ends.
+	Project   string    `json:"project,omitempty"`
+	Plan      Plan      `json:"plan"`
+	Judgement Judgement `json:"judgement"`
 	// Env is what the request changes in the environment.
 	Env []EnvChange `json:"env,omitempty"`
 	// Asked and Expires are unix milliseconds.

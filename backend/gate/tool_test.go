@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -325,6 +326,41 @@ func TestAlwaysForShells(t *testing.T) {
 		if c == approval.AllowAlways {
 			t.Error("always is offered for a shell")
 		}
+	}
+}
+
+// TestProjectOfQuestions: a question tells the checkout that its folder lies in,
+// of commands and of tools, and nothing is started to know it.
+func TestProjectOfQuestions(t *testing.T) {
+	b := newBench(t)
+	for _, dir := range []string{"work/.git", "work/a/b", "plain/x"} {
+		if err := os.MkdirAll(b.path(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(b.path("plain/.git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil { // as in a worktree
+		t.Fatal(err)
+	}
+	git := b.script("git", "touch "+b.path("started"))
+	var told []string
+	b.personWho(func(p approval.Prompt) approval.Answer { told = append(told, p.Project); return no })
+	for cwd, want := range map[string]string{"work": "work", "work/a/b": "work", "plain/x": "plain", "bin": "bin", "": ""} {
+		if want != "" {
+			want = b.path(want)
+		}
+		call := b.call("file_write", "path", "x")
+		call.Cwd = b.path(cwd)
+		req := b.request(git, "status")
+		req.Cwd = b.path(cwd)
+		told = nil
+		b.evaluate(call)
+		b.Run(t.Context(), req)
+		if !slices.Equal(told, []string{want, want}) {
+			t.Errorf("in %q the projects are %q, want %q", cwd, told, want)
+		}
+	}
+	if _, err := os.Stat(b.path("started")); err == nil {
+		t.Errorf("%s was started", git)
 	}
 }
 

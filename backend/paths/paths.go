@@ -76,6 +76,31 @@ func Expand(path, home string) string {
 	return path
 }
 
+// maxProject is how many folders above one a checkout is looked for.
+const maxProject = 100
+
+// Project is the folder at or above dir that is a checkout of git, else dir
+// itself; "" for the home folder and what is above it, and for what is no
+// folder. It is dir or the beginning of it. exists tells what is there.
+func Project(dir, home string, exists func(path string) bool) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	dir = filepath.Clean(dir)
+	project := dir
+	for n := 0; n < maxProject && dir != filepath.Dir(dir) && dir != home; n++ {
+		if exists(filepath.Join(dir, ".git")) {
+			project = dir
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if rel, err := filepath.Rel(project, home); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return project
+}
+
 // Approvals is the policy, the socket's path and the request token.
 func (s State) Approvals() string { return filepath.Join(s.Dir, "exec-approvals.json") }
 

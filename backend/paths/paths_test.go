@@ -3,6 +3,8 @@ package paths_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/paths"
@@ -74,6 +76,22 @@ func TestExpand(t *testing.T) {
 	} {
 		if got := paths.Expand(in, "/h"); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestProject(t *testing.T) {
+	there := func(path string) bool {
+		return slices.Contains([]string{"/h/work/.git", "/h/work/deps/lib/.git", "/srv/site/.git", "/h/.git", "/.git"}, path)
+	}
+	deep := "/srv/site" + strings.Repeat("/d", 200)
+	for dir, want := range map[string]string{
+		"/h/work": "/h/work", "/h/work/a/b": "/h/work", "/h/work/deps/lib/x": "/h/work/deps/lib", "/srv/site/a": "/srv/site",
+		"/h/plain/x": "/h/plain/x", "/h/work/../plain": "/h/plain", "/h/work/": "/h/work", "/tmp": "/tmp",
+		"/h": "", "/": "", "": "", "work": "", "/h/work/..": "", deep: deep,
+	} {
+		if got := paths.Project(dir, "/h", there); got != want {
+			t.Errorf("in %q the project is %q, want %q", dir, got, want)
 		}
 	}
 }

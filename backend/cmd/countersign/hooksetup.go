@@ -347,7 +347,10 @@ func (p *program) hookEnv() (setup.Env, error) {
 	if err != nil {
 		return env, err
 	}
-	env.Project = projectOf(cwd, p.home)
+	env.Project = paths.Project(cwd, p.home, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
 	return env, nil
 }
 
@@ -359,22 +362,6 @@ func (p *program) denies(agent string) bool {
 	}
 	got, err := p.policyOf(agent)
 	return err == nil && (got.Policy.Security == approval.SecurityUnset || got.Policy.Security == approval.SecurityDeny)
-}
-
-// projectOf is the folder above this one that is a repository, else this one;
-// "" for the home folder and what is above it.
-func projectOf(cwd, home string) string {
-	project := cwd
-	for dir := cwd; dir != filepath.Dir(dir) && dir != home; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			project = dir
-			break
-		}
-	}
-	if rel, err := filepath.Rel(project, home); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-		return ""
-	}
-	return project
 }
 
 // hookProgram is the path by which agents are to start us. A package manager

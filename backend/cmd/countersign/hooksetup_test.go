@@ -331,27 +331,6 @@ func TestHookSetupAskedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestHookSetupProjectOf(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	for _, dir := range []string{"work/.git", "work/a/b", "plain/x", "dotfiles"} {
-		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for cwd, want := range map[string]string{
-		"work/a/b": "work", "work": "work", "plain/x": "plain/x", "": "-", "..": "-",
-	} {
-		got := projectOf(filepath.Join(home, cwd), home)
-		if want = filepath.Join(home, want); cwd == "" || cwd == ".." {
-			want = ""
-		}
-		if got != want {
-			t.Errorf("in %q the project is %q, want %q", cwd, got, want)
-		}
-	}
-}
-
 func TestHookSetupHere(t *testing.T) {
 	t.Parallel()
 	found := setup.Found{Folder: "/x"}

@@ -36,6 +36,9 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 	}
 	writeSegments(w, p.Plan, p.Judgement)
 	fmt.Fprintf(w, "  folder   %s\n", esc(p.Plan.Cwd.Path))
+	if p.Project != "" && p.Project != p.Plan.Cwd.Path {
+		fmt.Fprintf(w, "  project  %s\n", esc(p.Project))
+	}
 	for _, e := range p.Env {
 		fmt.Fprintf(w, "  sets     %s\n", envLine(e))
 	}

@@ -158,6 +158,7 @@ export const panel = {
   empty: 'empty',
   steers: 'Steers programs',
   folder: 'Folder',
+  project: 'project folder',
   wouldDo: 'Would do',
   looking: 'Looking…',
   risk: 'Risk',
