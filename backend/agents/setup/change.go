@@ -10,6 +10,8 @@ type Change struct {
 	Scope Scope  `json:"scope"`
 	// Undo tells that our hook is taken out, and not put in.
 	Undo bool `json:"undo,omitempty"`
+	// Forgets tells that our hook is gone already, and is not missed any more.
+	Forgets bool `json:"forgets,omitempty"`
 	// File is the settings file, and Follows where a link leads from there; ""
 	// for an agent without one.
 	File    string `json:"file,omitempty"`

@@ -49,6 +49,8 @@ type State struct {
 	BlindSpots []string `json:"blindSpots,omitempty"`
 	// Notes are what the person may do.
 	Notes []string `json:"notes,omitempty"`
+	// kept tells that the hook is as it was left, and starts something.
+	kept bool
 }
 
 // Look tells of every agent how our hook stands, in the home folder and, where
@@ -125,6 +127,7 @@ func (e Env) lookInto(s *State, t target) error {
 	default:
 		s.Condition = Changed
 	}
+	s.kept = !s.Missing && (s.Condition == Installed && !s.Old || p.was != nil && p.was.Written == now)
 	s.Notes = e.neighbours(t, s.Scope)
 	if s.Agent == "codex" && !e.trusted(t, s.File) {
 		s.Notes = append(s.Notes, t.advice)

@@ -135,6 +135,7 @@ func (e Env) uninstall(agent string, scope Scope) (plan, error) {
 	}
 	there, err := p.handlers()
 	if err != nil || len(there) == 0 {
+		p.Forgets = err == nil && p.was != nil
 		return p, err
 	}
 	base, gone, err := p.without(t, true)

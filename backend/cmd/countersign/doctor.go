@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -73,7 +75,27 @@ func (p *program) checks() []check {
 	if p.state.Beside {
 		list = append(list, check{"openclaw", true, "keeps its own store in the folder above, so our files are in " + p.state.Dir})
 	}
-	return append(append(list, p.checkHost()...), p.checkServices()...)
+	return slices.Concat(list, p.checkHost(), p.checkServices(), p.checkHooks())
+}
+
+// checkHooks looks for hooks that went or changed since they were written.
+func (p *program) checkHooks() (list []check) {
+	env, err := p.hookEnv()
+	var lost []setup.State
+	if err == nil {
+		lost, err = setup.Lost(env)
+	}
+	if err != nil {
+		return []check{{"hooks", false, err.Error()}}
+	}
+	for _, s := range lost {
+		what := inHookWords(s)
+		if s.Problem != "" {
+			what = s.Problem
+		}
+		list = append(list, check{"hooks", false, fmt.Sprintf("%s, %s: %s", s.Title, s.File, what)})
+	}
+	return list
 }
 
 // checkServices looks at what is installed, and at the connection of the node.

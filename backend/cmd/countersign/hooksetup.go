@@ -185,6 +185,8 @@ func writeChange(w io.Writer, c setup.Change) {
 	switch {
 	case c.File == "":
 		fmt.Fprintf(w, "%s: nothing to write.\n", display.Escape(c.Title))
+	case c.Forgets:
+		fmt.Fprintf(w, "%s: no hook of ours is in %s, and none is missed there any more.\n", display.Escape(c.Title), display.Escape(c.File))
 	case c.Same() && c.Undo:
 		fmt.Fprintf(w, "%s: no hook of ours is in %s.\n", display.Escape(c.Title), display.Escape(c.File))
 	case c.Same():
@@ -314,7 +316,7 @@ func inHookWords(s setup.State) string {
 	case setup.Changed:
 		return "changed: somebody edited our hook; install it again"
 	case setup.Vanished:
-		return "vanished: it was written, and is not there any more"
+		return "vanished: it was written, and is not there any more; install it again, or uninstall it so that it is not missed"
 	case setup.OtherProgram:
 		if s.Missing {
 			return "it starts another countersign, which is not there: install it again"
