@@ -43,6 +43,7 @@ type app struct {
 	open     bool   // the settings
 	coming   bool   // they are open, and not yet on the page
 	agent    string // whose settings a person asked for last
+	page     string // the page of the settings, if not those of agents
 	turn     int    // how often somebody did
 	visible  bool
 	quitting bool
@@ -69,6 +70,7 @@ type app struct {
 	heldSince time.Time
 	left      string      // the hash of the edit that the panel leaves to them
 	dead      *time.Timer // runs while a question waits for the page
+	lost      lost
 }
 
 func newApp(state paths.State, home string) *app {
@@ -88,7 +90,7 @@ func (a *app) opened(w window) {
 	if !barFirst {
 		a.openBar()
 	}
-	native.Listen(a.show, a.summon, a.quit)
+	native.Listen(a.review, a.summon, a.quit)
 	native.TakeShortcut()
 	native.ObeyQuit()
 	a.mu.Lock()
@@ -300,9 +302,17 @@ func (a *app) settingsReady() {
 }
 
 // openAgent opens the settings of one agent.
-func (a *app) openAgent(id string) {
+func (a *app) openAgent(id string) { a.openAt(id, "") }
+
+// hooksPage is the page of the settings that shows the hooks.
+const hooksPage = "hooks"
+
+// openPage opens a page of the settings.
+func (a *app) openPage(page string) { a.openAt("", page) }
+
+func (a *app) openAt(agent, page string) {
 	a.mu.Lock()
-	a.agent = id
+	a.agent, a.page = agent, page
 	a.turn++
 	a.mu.Unlock()
 	a.openSettings()
@@ -316,7 +326,7 @@ func (a *app) keepOpen() bool {
 	if a.quitting {
 		return false
 	}
-	a.open, a.coming, a.agent, a.visible = false, false, "", false
+	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
 	a.leaveEdit()
 	a.window.Hide()
 	a.window.Tell(eventScreen)
@@ -397,7 +407,7 @@ func (a *app) tell(event string) {
 func (a *app) screen(want string) shown.Screen {
 	a.mu.Lock()
 	s := shown.Screen{
-		Settings: a.open, Agent: a.agent, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
+		Settings: a.open, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
 	}
 	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
 	if until, paused := a.host.Paused(); paused {

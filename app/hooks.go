@@ -48,7 +48,8 @@ func (a *app) denies(agent string) bool {
 // Hooks tells of each agent how our hook stands in its settings.
 func (s *Settings) Hooks() []shown.Hook {
 	e, err := s.app.hooks.env()
-	list := shown.NewHooks(setup.Look(e), s.app.person)
+	lost, _ := setup.Lost(e) // what is wrong with the record is wrong with each
+	list := shown.NewHooks(setup.Look(e), lost, s.app.person)
 	for i := range list {
 		if err != nil && list[i].Problem == "" {
 			list[i].Problem = sentence(err)
@@ -81,11 +82,14 @@ func (s *Settings) PlanHook(agent string, undo bool) shown.HookChange {
 	case err != nil:
 		none.Problem = sentence(err)
 		return none
-	case c.Same():
+	case c.Same() && !c.Forgets:
 		return none
 	}
+	none.Forgets = c.Forgets
 	none.ID, none.File, none.Follows = rand.Text(), display.Escape(c.File), display.Escape(c.Follows)
-	none.Diff = strings.Split(strings.TrimRight(c.Diff, "\n"), "\n")
+	if !c.Forgets {
+		none.Diff = strings.Split(strings.TrimRight(c.Diff, "\n"), "\n")
+	}
 	h := s.app.hooks
 	h.mu.Lock()
 	defer h.mu.Unlock()

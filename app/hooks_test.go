@@ -13,23 +13,30 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/setup"
 )
 
-// TestHooksPage: what is shown is what is written, once, and only while the
-// settings are in sight.
-func TestHooksPage(t *testing.T) {
-	a := newTestApp(t, "")
-	program := filepath.Join(a.person.Home, "countersign")
+// testHooks has the app write hooks into the settings of agents.
+func (a *testApp) testHooks() (program string) {
+	a.t.Helper()
+	program = filepath.Join(a.person.Home, "countersign")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
+		a.t.Fatal(err)
 	}
 	a.hooks.env = func() (setup.Env, error) {
 		return setup.Env{Home: a.person.Home, Program: program, State: a.state, Denies: a.denies, Getenv: func(string) string { return "" }, Now: time.Now}, nil
 	}
+	return program
+}
+
+// TestHooksPage: what is shown is what is written, once, and only while the
+// settings are in sight.
+func TestHooksPage(t *testing.T) {
+	a := newTestApp(t, "")
+	program := a.testHooks()
 	list := a.settings.Hooks()
 	if len(list) != len(setup.Agents()) {
 		t.Fatalf("%d agents", len(list))
 	}
 	for _, h := range list {
-		if h.Gone == "" || h.Nobody == "" || h.Can == nil || h.BlindSpots == nil || h.Notes == nil {
+		if h.Gone == "" || h.Nobody == "" || h.Can == nil || h.BlindSpots == nil || h.Notes == nil || h.Elsewhere == nil {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -131,6 +131,9 @@ func (a *app) start() error {
 	a.work.Go(func() { a.watch(ctx) })
 	a.work.Go(func() { a.keepMenu(ctx) })
 	a.work.Go(func() { a.followEdits(ctx) })
+	if e, err := a.hooks.env(); err == nil { // else hooks are not ours to write
+		a.work.Go(func() { a.followHooks(ctx, e) })
+	}
 	a.work.Go(func() { a.obeySignals(ctx) })
 	a.work.Go(func() {
 		if err := watchScreen(ctx, a.screenAway); err != nil && ctx.Err() == nil {

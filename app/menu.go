@@ -66,6 +66,9 @@ const menuPause = 250 * time.Millisecond
 func (a *app) facts(ctx context.Context) menubar.Facts {
 	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home)}
 	f.Until, f.Paused = a.host.Paused()
+	a.mu.Lock()
+	f.Hooks = a.lost.rows()
+	a.mu.Unlock()
 	in := a.names()
 	waiting := a.host.Waiting()
 	for _, p := range waiting {
@@ -166,6 +169,8 @@ func (a *app) press(id string) {
 	case "login":
 		a.orSettings(openAtLogin(a.state, a.person.Home))
 		a.menuChanged()
+	case "hooks":
+		a.openPage(hooksPage)
 	case "settings":
 		a.openSettings()
 	case "quit":

@@ -21,6 +21,8 @@ type Facts struct {
 	Running []Run
 	Leases  []Lease  // what is allowed for a while, that which ends first in front
 	Recent  []Recent // the last requests, the latest first
+	// Hooks say what is wrong with our hooks in the settings of other agents.
+	Hooks []string
 	// Login tells whether the app opens at login; nil where it cannot.
 	Login *bool
 	Now   time.Time
@@ -127,7 +129,7 @@ func Build(f Facts) Menu {
 		m.Icon = Paused
 	}
 	groups := [][]Item{
-		waiting(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {keyed(row("quit", "Quit Countersign"), "q")},
+		waiting(f), hooks(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {keyed(row("quit", "Quit Countersign"), "q")},
 	}
 	for _, group := range groups {
 		if len(m.Items) > 0 && len(group) > 0 {
@@ -141,6 +143,7 @@ func Build(f Facts) Menu {
 // Parse takes the ID of an item apart:
 //
 //	question:<id>           show that question
+//	hooks                   show the hooks in the settings
 //	agent:<id>              opens the modes of the agent
 //	mode:<agent>:<mode>     give the agent that mode
 //	pause                   opens how long
@@ -223,6 +226,19 @@ func waiting(f Facts) []Item {
 	}
 	if more := len(f.Waiting) - maxWaiting; more > 0 {
 		items = append(items, note("more", fmt.Sprintf("and %d more", more)))
+	}
+	return items
+}
+
+// maxHooks is how much about hooks gets a row.
+const maxHooks = 3
+
+func hooks(f Facts) (items []Item) {
+	for _, what := range f.Hooks[:min(len(f.Hooks), maxHooks)] {
+		items = append(items, row("hooks", cut(line(what), maxTitle)+"…"))
+	}
+	if more := len(f.Hooks) - maxHooks; more > 0 {
+		items = append(items, note("more-hooks", fmt.Sprintf("and %d more", more)))
 	}
 	return items
 }

@@ -139,6 +139,16 @@ question:5 a: c5
 ` + appRows,
 	},
 	{
+		"hooks that need a look", Facts{
+			Waiting: []Question{question("q", "a", "ls", time.Minute)}, Hooks: []string{"Claude Code no longer asks Countersign", "\u202eX\n" + long},
+		}, Waiting, "Countersign: 1 question waits",
+		"# Waiting\nquestion:q a: ls — 1:00\n---\nhooks Claude Code no longer asks Countersign…\nhooks \\u{202E}X\\u{A}0123456789012345…12345678901234567890123456789…\n---\n" + appRows,
+	},
+	{
+		"more hooks than rows", Facts{Hooks: []string{"a", "b", "c", "d", "e"}}, Quiet, "Countersign",
+		"hooks a…\nhooks b…\nhooks c…\n(more-hooks and 2 more)\n---\n" + appRows,
+	},
+	{
 		"an agent in each mode", Facts{Agents: []Agent{
 			{ID: "a", Name: "A", Mode: "deny"}, {ID: "b", Name: "B", Mode: "ask-always"}, {ID: "c", Name: "C", Mode: "ask-when-needed"},
 			{ID: "d", Name: "D", Mode: "only-listed"}, {ID: "e:f", Name: "", Mode: "allow-all"},
@@ -260,6 +270,7 @@ func TestParse(t *testing.T) {
 		{"stop-everything:now", "stop-everything", "now", ""},
 		{"undo:a:b", "undo", "a:b", ""},
 		{"login", "login", "", ""},
+		{"hooks", "hooks", "", ""},
 		{"settings", "settings", "", ""},
 		{"quit", "quit", "", ""},
 		{"", "", "", ""},
@@ -282,8 +293,8 @@ func FuzzBuild(f *testing.F) {
 		m := Build(Facts{
 			Now: noon, Waiting: []Question{{ID: agent, Agent: agent, Command: command, Expires: noon}},
 			Agents:  []Agent{{ID: agent, Name: agent, Mode: mode, Custom: command}},
-			Running: []Run{{agent, agent, command, noon}},
-			Recent:  []Recent{{agent, agent, command, "Always allowed", true}},
+			Running: []Run{{agent, agent, command, noon}}, Hooks: []string{command},
+			Recent: []Recent{{agent, agent, command, "Always allowed", true}},
 		})
 		if n := strings.Count(text(m.Items, ""), "quit Quit Countersign\n"); n < 1 {
 			t.Fatal("no way to quit")

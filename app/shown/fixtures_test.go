@@ -469,7 +469,9 @@ func newHooks() ([]shown.Hook, *shown.HookChange, *shown.HookTrial) {
 	claude.BlindSpots = []string{"with bypassPermissions it never asks, and only what the policy denies is stopped"}
 	copilot.Problem = home + "/.copilot/hooks/countersign.json:3:7: a comma is missing"
 	opencode.Notes, opencode.Found = []string{"Run countersign hook opencode --url http://127.0.0.1:4096 beside its server."}, setup.Found{}
-	list := shown.NewHooks([]setup.State{claude, codex, copilot, cursor, gemini, opencode}, in)
+	project := claude
+	project.File, project.Condition = home+"/Projects/atlas/.claude/settings.local.json", setup.Vanished
+	list := shown.NewHooks([]setup.State{claude, codex, copilot, cursor, gemini, opencode}, []setup.State{gemini, project}, in)
 	change := &shown.HookChange{ID: "c1", File: home + "/.codex/hooks.json", Warning: "Codex may run nothing (security=deny): with this hook every call of it that comes here is denied, until you choose something else for it.", Notes: []string{"Codex asks once whether it may run this hook: say yes."}, Diff: []string{
 		"--- ~/.codex/hooks.json", "+++ ~/.codex/hooks.json", "@@ -1,3 +1,12 @@", " {", "   // kept by hand", `-  "hooks": {}`, `+  "hooks": {`, `+    "PermissionRequest": [`,
 		`+      {"hooks": [{"type": "command", "command": "/Applications/Countersign.app/Contents/Helpers/countersign hook codex --timeout 600s"}]}`, "+    ]", "+  }", " }",

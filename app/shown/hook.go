@@ -24,18 +24,35 @@ type Hook struct {
 	Can        []string `json:"can"`
 	BlindSpots []string `json:"blindSpots"`
 	Notes      []string `json:"notes"`
+	// Elsewhere are files of projects, and others, in which a hook is not as it
+	// was left.
+	Elsewhere []HookFile `json:"elsewhere"`
 	// Untried tells that this was never tried against the agent itself.
 	Untried bool `json:"untried,omitempty"`
 }
 
+// HookFile is a settings file, and how our hook stands in it.
+type HookFile struct {
+	File string `json:"file"`
+	// Condition is a word of package setup, such as "vanished".
+	Condition string `json:"condition"`
+}
+
 // NewHooks makes what is shown of all agents, those that are used here first.
-func NewHooks(list []setup.State, in Person) []Hook {
+// lost are those hooks that are not as they were left.
+func NewHooks(list, lost []setup.State, in Person) []Hook {
 	here, others := []Hook{}, []Hook{}
 	for _, s := range list {
 		h := Hook{
 			Agent: s.Agent, Title: display.Escape(s.Title), Here: s.Found.Here(), File: in.short(s.File), Condition: string(s.Condition), Old: s.Old,
 			Problem: display.Escape(s.Problem), Gone: s.WithoutProgram.String(), Nobody: s.WithoutApp.String(),
 			Can: escaped(s.Can), BlindSpots: escaped(s.BlindSpots), Notes: escaped(s.Notes), Untried: s.Capability.Experimental,
+			Elsewhere: []HookFile{},
+		}
+		for _, l := range lost {
+			if l.Agent == s.Agent && l.File != s.File {
+				h.Elsewhere = append(h.Elsewhere, HookFile{in.short(l.File), string(l.Condition)})
+			}
 		}
 		if h.Here {
 			here = append(here, h)
@@ -49,9 +66,11 @@ func NewHooks(list []setup.State, in Person) []Hook {
 // HookChange is what would become of the settings file of an agent. ID names it
 // when it is to be made.
 type HookChange struct {
-	ID      string   `json:"id,omitempty"`
-	Agent   string   `json:"agent"`
-	Undo    bool     `json:"undo,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Agent string `json:"agent"`
+	Undo  bool   `json:"undo,omitempty"`
+	// Forgets tells that the hook is gone, and is not missed any more.
+	Forgets bool     `json:"forgets,omitempty"`
 	File    string   `json:"file,omitempty"`
 	Follows string   `json:"follows,omitempty"`
 	Diff    []string `json:"diff"` // lines

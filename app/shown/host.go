@@ -13,8 +13,10 @@ type Screen struct {
 	// Settings tells that the settings are open; a question covers them.
 	Settings bool `json:"settings"`
 	// Agent is the id of the agent whose settings were asked for last, empty if
-	// nobody's were; Turn grows each time somebody asks.
+	// nobody's were, and Page the page, if it was another one; Turn grows each time
+	// somebody asks.
 	Agent string `json:"agent,omitempty"`
+	Page  string `json:"page,omitempty"`
 	Turn  int    `json:"turn"`
 	// Paused tells that nothing starts, and PausedUntil until when in unix
 	// milliseconds, 0 until a person resumes.

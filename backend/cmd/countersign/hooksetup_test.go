@@ -88,6 +88,19 @@ func TestHookSetupStatusCode(t *testing.T) {
 	if code != exitError || !strings.Contains(out, "vanished") {
 		t.Errorf("code %d\n%s", code, out)
 	}
+	missed := "hooks        Claude Code, " + settings + ": vanished"
+	if out, _ = w.tried(t, "doctor"); !strings.Contains(out, "BAD "+missed) {
+		t.Errorf("doctor says\n%s", out)
+	}
+	if out, code = w.tried(t, "hook", "uninstall", "claude-code", "--yes"); code != 0 || !strings.Contains(out, "none is missed there any more") || fileText(t, settings) != "{}" {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	if out, _ = w.tried(t, "doctor"); strings.Contains(out, "hooks  ") {
+		t.Errorf("doctor says\n%s", out)
+	}
+	if out, code = w.tried(t, "hook", "status"); code != 0 || strings.Contains(out, "vanished") {
+		t.Errorf("code %d\n%s", code, out)
+	}
 	if err := os.WriteFile(settings, []byte("{\n  \"a\" 1\n}"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -85,17 +85,18 @@ export class SettingsState {
     }
   }
 
-  /** Takes what the whole page shows, and goes to the agent that a person asked for in the menu. */
+  /** Takes what the whole page shows, and goes to what a person asked for in the menu. */
   see(screen: Screen, covered: boolean) {
     this.#ahead = screen.now - Date.now()
     this.now = screen.now
     if (this.covered && !covered) this.#guard.restart()
     this.covered = covered
-    const asked = screen.turn > this.#turn && screen.agent
+    const asked = screen.turn > this.#turn
     this.#turn = screen.turn
-    if (!asked) return
+    if (asked && screen.page === 'hooks') this.go('hooks')
+    if (!asked || !screen.agent) return
     this.go('agents')
-    void this.choose(asked)
+    void this.choose(screen.agent)
   }
 
   /** Shows another page. */

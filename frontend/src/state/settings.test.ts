@@ -243,6 +243,12 @@ test('the agent that a person asks for in the menu is gone to each time', async 
   expect([state.policy?.agent.id, state.page]).toEqual(['scratch', 'node'])
   await ask('codex', 2)
   expect([state.policy?.agent.id, state.page]).toEqual(['codex', 'agents'])
+  state.see({ ...backend.fixture.screen, page: 'hooks', turn: 3 }, false)
+  expect(state.page).toBe('hooks')
+  await vi.waitFor(() => expect(state.hooks.length).toBeGreaterThan(0))
+  state.go('node')
+  state.see({ ...backend.fixture.screen, page: 'hooks', turn: 3 }, false) // something else has changed
+  expect(state.page).toBe('node')
 })
 
 test('an agent that was asked for before the settings were there is the first one', async () => {

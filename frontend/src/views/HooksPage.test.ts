@@ -1,6 +1,6 @@
-import { cleanup, render, screen } from '@testing-library/svelte'
+import { cleanup, fireEvent, render, screen } from '@testing-library/svelte'
 import axe from 'axe-core'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import agents from '../fixtures/agents.json'
 import type { Fixture } from '../lib/backend.fake'
 import type { HookChange } from '../lib/types'
@@ -23,4 +23,24 @@ test('that every call would be denied is said with the difference, before it can
   await rerender({ change: { ...change, warning: undefined } })
   expect(screen.queryByText(/may run nothing/)).toBeNull()
   expect(screen.getByRole('button', { name: 'Write it' })).toBeTruthy()
+})
+
+test('a hook that is gone for good can be left out, and nothing is written for that', async () => {
+  const onapply = vi.fn()
+  const onplan = vi.fn()
+  const change = { id: 'c2', agent: 'gemini', undo: true, forgets: true, diff: [], notes: [] } as HookChange
+  const { container, rerender } = render(HooksPage, { hooks, ...nothing, onplan, onapply })
+  await fireEvent.click(screen.getByRole('button', { name: 'Leave it out… Gemini CLI' }))
+  expect(onplan).toHaveBeenCalledWith('gemini', true)
+  await rerender({ change })
+  expect(screen.getByText(/stay as they are/)).toBeTruthy()
+  expect(container.querySelector('.diff')).toBeNull()
+  await fireEvent.click(screen.getByRole('button', { name: 'Leave it out' }))
+  expect(onapply).toHaveBeenCalled()
+})
+
+test('hooks of projects that are not as they were left are told of with their agent', () => {
+  const { container } = open()
+  const notes = [...container.querySelectorAll('.inline-note')].map((n) => n.textContent ?? '')
+  expect(notes.filter((n) => n.includes('~/Projects/atlas/.claude/settings.local.json: Gone: it was installed.'))).toHaveLength(1)
 })
