@@ -45,6 +45,7 @@ type app struct {
 	agent    string // whose settings a person asked for last
 	page     string // the page of the settings, if not those of agents
 	turn     int    // how often somebody did
+	offers   bool   // the first run shows the agents that could ask us
 	visible  bool
 	quitting bool
 	anew     bool // after quitting
@@ -327,6 +328,7 @@ func (a *app) keepOpen() bool {
 		return false
 	}
 	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
+	a.offers = false
 	a.leaveEdit()
 	a.window.Hide()
 	a.window.Tell(eventScreen)
@@ -373,8 +375,9 @@ func (a *app) show(id string) {
 	a.window.Tell(eventOpen, id)
 }
 
+// settingsSize is how large they are. The caller holds the lock.
 func (a *app) settingsSize() size {
-	if firstRunDue(a.host.Policy()) {
+	if a.offers || firstRunDue(a.host.Policy()) {
 		return firstRunSize
 	}
 	return settingsSize
@@ -407,7 +410,7 @@ func (a *app) tell(event string) {
 func (a *app) screen(want string) shown.Screen {
 	a.mu.Lock()
 	s := shown.Screen{
-		Settings: a.open, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
+		Settings: a.open, OffersHooks: a.offers, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
 	}
 	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
 	if until, paused := a.host.Paused(); paused {

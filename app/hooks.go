@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +57,22 @@ func (s *Settings) Hooks() []shown.Hook {
 		}
 	}
 	return list
+}
+
+// hooksToOffer reports whether an agent is here that could ask us and does not.
+func (a *app) hooksToOffer() bool {
+	e, err := a.hooks.env()
+	return err == nil && slices.ContainsFunc(setup.Look(e), func(s setup.State) bool {
+		return s.Found.Here() && s.Condition == setup.NotInstalled
+	})
+}
+
+// offerHooks has the first run go on with the agents that are here, or end.
+func (a *app) offerHooks(on bool) {
+	a.mu.Lock()
+	a.offers = on
+	a.mu.Unlock()
+	a.openSettings()
 }
 
 // PlanHook shows what putting our hook into the settings of an agent, or taking

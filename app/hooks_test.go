@@ -96,3 +96,74 @@ func TestHooksPage(t *testing.T) {
 		t.Error("without the command line a hook is tried")
 	}
 }
+
+// TestFirstRunOffersHooks: once it is chosen how agents start, those that are
+// here are offered; nothing is written by itself, and any way out is one.
+func TestFirstRunOffersHooks(t *testing.T) {
+	for _, c := range []struct {
+		name, start  string
+		folders      []string
+		offers, warn bool
+		out          func(a *testApp)
+	}{
+		{"nobody is here", "ask-me", nil, false, false, nil},
+		{"only one without a settings file", "ask-me", []string{".opencode"}, false, false, nil},
+		{"skipped", "ask-me", []string{".claude", ".gemini"}, true, false, func(a *testApp) { a.settings.LeaveFirstRun() }},
+		{"all is denied", "deny-all", []string{".claude"}, true, true, func(a *testApp) { a.settings.LeaveFirstRun() }},
+		{"closed", "developer-tools", []string{".claude"}, true, false, func(a *testApp) { a.keepOpen(); a.settingsInSight() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := newTestApp(t, "")
+			a.testHooks()
+			for _, name := range c.folders {
+				if err := os.Mkdir(filepath.Join(a.person.Home, name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.settings.Ready()
+			if a.approvals.Screen("").OffersHooks {
+				t.Error("hooks are offered before the choice")
+			}
+			mustSave(t, a.settings.Choose(c.start))
+			s := a.approvals.Screen("")
+			if _, size, _ := a.window.is(); s.FirstRun || !s.Settings || s.OffersHooks != c.offers || (size == firstRunSize) != c.offers {
+				t.Fatalf("%+v in %v", s, size)
+			}
+			if !c.offers {
+				return
+			}
+			file := filepath.Join(a.person.Home, ".claude", "settings.json")
+			change := a.settings.PlanHook("claude-code", false)
+			if _, err := os.Stat(file); err == nil || change.ID == "" || (change.Warning != "") != c.warn {
+				t.Errorf("%v %+v", err, change)
+			}
+			if saved := a.settings.ApplyHook(change.ID); !saved.OK {
+				t.Error(saved.Message)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Error(err)
+			}
+			if !a.approvals.Screen("").OffersHooks {
+				t.Error("one hook ends the offer")
+			}
+			c.out(a)
+			s = a.approvals.Screen("")
+			if _, size, _ := a.window.is(); !s.Settings || s.OffersHooks || size != settingsSize {
+				t.Errorf("left, it shows %+v in %v", s, size)
+			}
+		})
+	}
+}
+
+// TestFirstRunIsLeftInSight: a page that nobody sees ends nothing.
+func TestFirstRunIsLeftInSight(t *testing.T) {
+	a := newTestApp(t, askMe)
+	a.offerHooks(true)
+	if a.settings.LeaveFirstRun(); !a.approvals.Screen("").OffersHooks {
+		t.Error("it is over")
+	}
+	a.settings.Ready()
+	if a.settings.LeaveFirstRun(); a.approvals.Screen("").OffersHooks {
+		t.Error("it goes on")
+	}
+}

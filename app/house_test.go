@@ -85,7 +85,7 @@ func TestBoundMethods(t *testing.T) {
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
-			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
+			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "LeaveFirstRun", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "RequestPermission", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
 			"Try", "TryHook", "Undo", "Warnings",

@@ -126,6 +126,6 @@ func (s *Settings) choose(start string) Saved {
 	if err != nil {
 		return s.failed(err, shown.Every)
 	}
-	s.app.openSettings()
+	s.app.offerHooks(s.app.hooksToOffer())
 	return s.saved(shown.Every)
 }

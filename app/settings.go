@@ -308,6 +308,13 @@ func (s *Settings) Start() shown.Start {
 // "developer-tools". It counts only while nobody has chosen.
 func (s *Settings) Choose(start string) Saved { return s.choose(start) }
 
+// LeaveFirstRun ends the first run, whatever was made of the agents in it.
+func (s *Settings) LeaveFirstRun() {
+	if s.app.edits() {
+		s.app.offerHooks(false)
+	}
+}
+
 // Host returns the state of the host and its socket.
 func (s *Settings) Host() shown.Host {
 	now := s.app.host.Status()

@@ -183,6 +183,17 @@ func TestFixtures(t *testing.T) {
 		f.Host.Broken = "exec-approvals.json line 14: agents.codex.ask cannot be \"sometimes\": use one of off, on-miss, always"
 	})
 	settings("first-run", "empty.json", func(f *fixture) { f.Screen.FirstRun = true })
+	settings("first-run-hooks", "empty.json", func(f *fixture) {
+		f.Screen.OffersHooks = true
+		f.Hooks, f.HookChange, _ = newHooks()
+		for i := range f.Hooks {
+			if h := &f.Hooks[i]; h.Agent == "claude-code" || h.Agent == "gemini" {
+				h.Condition, h.Elsewhere = string(setup.NotInstalled), []shown.HookFile{}
+			} else if h.Agent == "cursor" {
+				h.Condition = string(setup.Installed)
+			}
+		}
+	})
 
 	dir := filepath.Join("..", "..", "frontend", "src", "fixtures")
 	for name, f := range scenes {

@@ -24,6 +24,8 @@ type Screen struct {
 	PausedUntil int64 `json:"pausedUntil,omitempty"`
 	// FirstRun tells that nobody has chosen how agents start.
 	FirstRun bool `json:"firstRun"`
+	// OffersHooks tells that the first run goes on with the agents that are here.
+	OffersHooks bool `json:"offersHooks,omitempty"`
 	// Waiting holds all questions, but only one of them whole.
 	Waiting []Question `json:"waiting"`
 	// Edit is on the panel when no question is and the settings are closed.

@@ -62,6 +62,7 @@ const views = [
     },
   },
   { name: 'first-run-review', fixture: 'first-run', press: [/^Review/] },
+  { name: 'first-run-hooks-install', fixture: 'first-run-hooks', press: ['Install… Codex'] },
 ]
 
 const check = process.argv[2] === '--check'
@@ -92,7 +93,7 @@ async function look(context, view, theme, scale) {
   page.on('pageerror', (e) => say(`${where}: ${e.message}`))
   page.on('console', (m) => m.type() === 'error' && say(`${where}: ${m.text()}`))
   const panel = /^panel/.test(view.fixture) && view.fixture !== 'panel-over-settings'
-  await page.setViewportSize(panel ? { width: 560, height: 480 } : view.fixture === 'first-run' ? { width: 720, height: 504 } : { width: 920, height: 640 })
+  await page.setViewportSize(panel ? { width: 560, height: 480 } : /^first-run/.test(view.fixture) ? { width: 720, height: 504 } : { width: 920, height: 640 })
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
   const question = encodeURIComponent(JSON.stringify(view.question ?? {}))
   await page.goto(`${site.url}/index.html?fixture=${view.fixture}&theme=${theme}&question=${question}`)

@@ -140,6 +140,7 @@ export function fake(given: Fixture): Fake {
 
     start: () => Promise.resolve(fixture.start),
     choose: save('choose'),
+    leaveFirstRun: note(() => undefined, 'leaveFirstRun'),
     host: () => Promise.resolve(fixture.host),
     readEnvironment: save('readEnvironment'),
     answerEdit: save('answerEdit'),

@@ -94,6 +94,8 @@ export interface Backend {
 
   start(): Promise<Start>
   choose(start: StartingPoint): Promise<Saved>
+  /** Ends the first run, which may still offer hooks. */
+  leaveFirstRun(): Promise<void>
   host(): Promise<Host>
   /** Reads the login environment of commands again. */
   readEnvironment(): Promise<Saved>

@@ -63,6 +63,7 @@ export const wails: Backend = {
 
   start: settings.Start,
   choose: settings.Choose,
+  leaveFirstRun: settings.LeaveFirstRun,
   host: settings.Host,
   readEnvironment: settings.ReadEnvironment,
   answerEdit: settings.AnswerEdit,

@@ -662,6 +662,14 @@ export const firstRun = {
   words: { 'deny-all': 'deny', 'ask-me': 'allowlist · on-miss', 'developer-tools': 'allowlist · on-miss' } as Record<StartingPoint, string>,
   verdict: { pass: 'passes', ask: 'asks', deny: 'denied' } as Record<string, string>,
   asks: 'Still asks',
+  hooks: {
+    title: 'Which agents should ask Countersign?',
+    below: 'These were found on this computer and run commands themselves. Nothing is written before you have seen the difference.',
+    list: 'Agents found on this computer',
+    later: 'You can do this later, under Hooks in the settings.',
+    skip: 'Skip',
+    done: 'Done',
+  },
 }
 
 /** When a row of the history came, in the words of a table: the time today, and the day before it. */
