@@ -652,8 +652,15 @@ func TestPage(t *testing.T) {
 	})
 	t.Run("first run", func(t *testing.T) {
 		a := newTestApp(t, "")
+		program := a.testHooks()
+		if err := os.Mkdir(filepath.Join(a.person.Home, ".claude"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		_, at := servePage(t, a)
 		startScript(t, "first run", at).wait(t)
+		if text, err := os.ReadFile(filepath.Join(a.person.Home, ".claude", "settings.json")); err != nil || !strings.Contains(string(text), program) {
+			t.Errorf("%s %v", text, err)
+		}
 		if d := a.file(); d.Defaults.Security != "allowlist" || d.Defaults.Ask != "on-miss" {
 			t.Errorf("%+v", d.Defaults)
 		}

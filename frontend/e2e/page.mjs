@@ -658,6 +658,11 @@ const steps = {
     await page.getByText('How should agents start?').waitFor()
     await page.getByRole('radio', { name: /^Ask me/ }).waitFor()
     await button(/^Continue/).click()
+    await button('Install… Claude Code').click()
+    await button('Write it').click()
+    await button('Done').waitFor()
+    await page.waitForTimeout(600) // what comes sooner than half a second does not count
+    await button('Done').click()
     await page.getByRole('tab', { name: /^Allowlist/ }).waitFor()
   },
 }
