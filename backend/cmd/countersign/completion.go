@@ -35,9 +35,13 @@ compdef _countersign countersign
 `,
 }
 
-func (c *completionCommand) Run(p *program, k *kong.Kong) error {
+func (c *completionCommand) Run(p *program) error {
 	if c.Shell != "words" {
 		_, err := io.WriteString(p.stdout, completionScripts[c.Shell])
+		return err
+	}
+	k, err := kong.New(new(commands))
+	if err != nil {
 		return err
 	}
 	words := c.Words

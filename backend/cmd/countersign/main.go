@@ -85,50 +85,37 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-func run(args []string) (code int) {
+func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("countersign"),
 		kong.Description("Asks a person before an agent's command runs."),
-		narrow(args),
-		kong.Exit(func(code int) { panic(helpShown(code)) }))
+		narrow(args))
 	if err != nil {
 		panic(err)
 	}
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case helpShown:
-			code = int(r)
-		default:
-			panic(r)
-		}
-	}()
-	parsed, err := parser.Parse(args)
+	parsed, help, err := read(parser, args)
 	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	if err != nil {
 		p.json = slices.Contains(args, "--json")
 		code := p.end(exit{exitUsage, err.Error()})
-		var wrong *kong.ParseError
-		if errors.As(err, &wrong) {
-			parser.Stdout = os.Stderr
-			_ = wrong.Context.PrintUsage(true)
-		}
+		parser.Stdout = os.Stderr
+		_ = parsed.PrintUsage(true)
 		return code
+	}
+	if help {
+		return p.end(parsed.PrintUsage(false))
 	}
 	if p.home, err = paths.Home(os.Getenv); err == nil {
 		p.state, err = paths.Find(c.StateDir, os.Getenv)
 	}
 	if err == nil {
-		err = parsed.Run(p)
+		err = parsed.Selected().Target.Addr().Interface().(action).Run(p)
 	}
 	return p.end(err)
 }
-
-// helpShown ends the program after kong printed its help.
-type helpShown int
 
 // end prints an error and returns the exit code for it.
 func (p *program) end(err error) int {

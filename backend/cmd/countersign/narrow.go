@@ -9,7 +9,7 @@ import (
 
 // narrow leaves out the commands that the words do not begin with: to learn all
 // of them takes kong longer than most commands take. Where the first word is an
-// option or a mistake, and for completion, all of them are there.
+// option or a mistake, all of them are there.
 func narrow(words []string) kong.Option {
 	var others []string
 	found := false
@@ -17,7 +17,7 @@ func narrow(words []string) kong.Option {
 		if _, command := field.Tag.Lookup("cmd"); !command {
 			continue
 		}
-		if len(words) > 0 && words[0] == strings.ToLower(field.Name) && words[0] != "completion" {
+		if len(words) > 0 && words[0] == strings.ToLower(field.Name) {
 			found = true
 		} else {
 			others = append(others, field.Name)
