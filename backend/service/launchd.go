@@ -2,7 +2,7 @@ package service
 
 import (
 	_ "embed"
-	"encoding/xml"
+	"html"
 	"strconv"
 	"strings"
 )
@@ -20,17 +20,11 @@ func launchdAgent(u Unit, logs string) []byte {
 	for _, arg := range u.Args {
 		words = append(words, launchdWord(arg))
 	}
-	fill := strings.NewReplacer("{label}", xmlText(label(u.Name)), "{words}", strings.Join(words, "\n"), "{log}", xmlText(logs+"/"+u.Name+".log"))
+	fill := strings.NewReplacer("{label}", html.EscapeString(label(u.Name)), "{words}", strings.Join(words, "\n"), "{log}", html.EscapeString(logs+"/"+u.Name+".log"))
 	return []byte(fill.Replace(launchdText))
 }
 
-func launchdWord(word string) string { return "\t\t<string>" + xmlText(word) + "</string>" }
-
-func xmlText(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a builder takes everything
-	return b.String()
-}
+func launchdWord(word string) string { return "\t\t<string>" + html.EscapeString(word) + "</string>" }
 
 // printedPID reads the process id from what launchctl print tells, 0 for none.
 func printedPID(text string) int {
