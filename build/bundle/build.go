@@ -45,14 +45,14 @@ func universal(pkg string, v version, window bool) ([]byte, error) {
 	for _, arch := range []string{"arm64", "amd64"} {
 		out := filepath.Join(dir, arch)
 		words := []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + v.Full, "-o", out}
-		cgo := "0"
+		cgo, tags := "0", "nethttpomithttp2"
 		if hasApple { // both reach the Keychain
 			cgo = "1"
 		}
 		if window {
-			cgo, words = "1", append(words, "-tags", "desktop,production")
+			cgo, tags = "1", "desktop,production"
 		}
-		cmd := exec.Command("go", append(words, pkg)...)
+		cmd := exec.Command("go", append(words, "-tags", tags, pkg)...)
 		cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH="+arch, "CGO_ENABLED="+cgo, "MACOSX_DEPLOYMENT_TARGET=13.0")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
