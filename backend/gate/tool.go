@@ -116,10 +116,11 @@ func (f *flight) keptWhole() bool {
 	return !slices.ContainsFunc(written, func(e approval.Entry) bool { return len(e.When) > 0 || e.ArgsExact })
 }
 
-// DeniesTool reports whether an agent may not call a tool, whatever it tells it.
-func (g *Gate) DeniesTool(agentID, server, tool string) bool {
+// DeniesTool reports whether an agent may not call a tool in a session, whatever
+// it tells it.
+func (g *Gate) DeniesTool(agentID, session, server, tool string) bool {
 	rules, _ := g.rulesFor(store.AgentID(agentID))
-	return rules.Shut() || rules.tools.Denies(server, tool)
+	return rules.Shut() || rules.tools.Denies(session, server, tool)
 }
 
 // usedByTool notes which entry let a call of a tool pass.

@@ -44,7 +44,7 @@ func toolsDenied(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	}
 	denied := []string{}
 	for _, name := range params.Tools {
-		if h.gate.DeniesTool(params.AgentID, params.Server, name) {
+		if h.gate.DeniesTool(params.AgentID, params.SessionKey, params.Server, name) {
 			denied = append(denied, name)
 		}
 	}

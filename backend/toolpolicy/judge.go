@@ -134,8 +134,8 @@ func (l *layer) refusesName(t *approval.Tool) (why, rule string) {
 	return "", ""
 }
 
-// Denies reports whether rules refuse a tool whatever it is told.
-func (r *Rules) Denies(server, tool string) bool {
+// Denies reports whether rules refuse a tool in a session whatever it is told.
+func (r *Rules) Denies(session, server, tool string) bool {
 	in := Input{Tool: &approval.Tool{Name: canonical(tool, server), Server: server}}
 	for _, d := range r.denied {
 		if refuses(d.Pattern, in.Tool) {
@@ -144,7 +144,7 @@ func (r *Rules) Denies(server, tool string) bool {
 	}
 	for i := range r.layers {
 		l := &r.layers[i]
-		if l.Session != "" { // which one it will be is not known here
+		if !l.holds(session) {
 			continue
 		}
 		if why, _ := l.refusesName(in.Tool); why != "" || slices.ContainsFunc(l.rules, func(one rule) bool {
