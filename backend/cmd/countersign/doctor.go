@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/agents/setup"
@@ -183,6 +184,7 @@ func (p *program) checkHost() []check {
 	if s.Paused {
 		list = append(list, check{"pause", true, pausedLine(s)})
 	}
+	list = append(list, asking.checkFollowed()...)
 	if s.History != "" {
 		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
 	}
@@ -193,6 +195,26 @@ func (p *program) checkHost() []check {
 		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})
 	}
 	return list
+}
+
+// checkFollowed tells whose policies hold here too, and whether they are there.
+func (p *program) checkFollowed() []check {
+	doc, err := p.document()
+	if err != nil || len(doc.Sources()) == 0 {
+		return nil
+	}
+	var got host.Policy
+	if err := p.read("policy.get", map[string]string{"agentId": ""}, &got); err != nil {
+		return []check{{"gateways", false, err.Error()}}
+	}
+	if got.Broken == "" && got.Policy.Broken != "" {
+		return []check{{"gateways", false, got.Policy.Broken + "; nothing runs until then"}}
+	}
+	var names []string
+	for _, from := range doc.Sources() {
+		names = append(names, from.Gateway)
+	}
+	return []check{{"gateways", true, "the policy of " + strings.Join(names, " and of ") + " holds here too"}}
 }
 
 // pausedLine says until when nothing starts, and who waits for that.

@@ -43,6 +43,9 @@ func TestFederation(t *testing.T) {
 	runs("no", `"stdout":"no"`) // nobody there follows it
 	f.machine.must(t, "policy", "follow", "home", first.Key)
 	runs("yes", "the policy of home holds here too and is not there")
+	if out, _ := f.machine.command("doctor").Output(); !strings.Contains(string(out), "BAD gateways     the policy of home") {
+		t.Errorf("%s", out)
+	}
 
 	again := func() { // the node joins again, and pulls
 		f.node.end(syscall.SIGTERM)
@@ -59,6 +62,9 @@ func TestFederation(t *testing.T) {
 	}
 	again()
 	runs("no", "the policy of home")
+	if out, _ := f.machine.command("doctor").Output(); !strings.Contains(string(out), "ok  gateways     the policy of home") {
+		t.Errorf("%s", out)
+	}
 	if out, err := f.agents.command("gateway", "policy").Output(); err != nil || !strings.Contains(string(out), first.Key) || !strings.Contains(string(out), "printf") {
 		t.Errorf("%s %v", out, err)
 	}
