@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 const (
@@ -40,7 +42,7 @@ func checkFolder(dir string) error {
 		return fmt.Errorf("%s is a link: name the folder that it leads to", dir)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
-	case !ours(info):
+	case !ownfile.Ours(info):
 		return fmt.Errorf("%s belongs to another user", dir)
 	case info.Mode().Perm() != folderMode:
 		return os.Chmod(dir, folderMode)
@@ -77,7 +79,7 @@ func readPrivate(path string) ([]byte, error) {
 // openPrivate opens a file that must be regular, ours and not a link. A mode
 // that lets others in is repaired.
 func openPrivate(path string) (_ *os.File, err error) {
-	f, err := openNoFollow(path)
+	f, err := ownfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func openPrivate(path string) (_ *os.File, err error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
-	case !ours(info):
+	case !ownfile.Ours(info):
 		return nil, fmt.Errorf("%s belongs to another user", path)
 	}
 	if info.Mode().Perm()&^fileMode != 0 {
@@ -126,32 +128,18 @@ func Replace(path string, text []byte) error {
 
 // writeTemp writes a text beside a file, down to the disk.
 func writeTemp(path string, text []byte) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+tempSuffix)
+	temp, err = ownfile.Write(path, filepath.Base(path)+".*"+tempSuffix, text, fileMode)
 	if err != nil {
 		return "", fmt.Errorf("cannot save: %w", err)
 	}
-	err = f.Chmod(fileMode)
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return "", fmt.Errorf("cannot save: %w", err)
-	}
-	return f.Name(), nil
+	return temp, nil
 }
 
 // moveInto gives a written file its name.
 func moveInto(temp, path string) error {
 	err := os.Rename(temp, path)
 	if err == nil {
-		err = syncFolder(filepath.Dir(path))
+		err = ownfile.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		os.Remove(temp)
@@ -187,28 +175,17 @@ func names(dir, prefix, suffix string) (list []string) {
 	return list
 }
 
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
-
 // lock takes the lock beside a file, against other processes.
 func lock(path string, end time.Time) (unlock func(), err error) {
-	f, err := openLock(path + ".lock")
-	if err != nil {
-		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
-	}
 	for ; ; time.Sleep(lockStep) {
-		if err = tryLock(f); err == nil {
+		f, err := ownfile.Lock(path+".lock", fileMode)
+		switch {
+		case err == nil:
 			return func() { f.Close() }, nil
-		}
-		if time.Now().After(end) {
-			f.Close()
-			return nil, fmt.Errorf("cannot lock %s: another program holds it; try again (%w)", path, err)
+		case !errors.Is(err, ownfile.ErrLocked):
+			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+		case time.Now().After(end):
+			return nil, fmt.Errorf("cannot lock %s: another program holds it; try again", path)
 		}
 	}
 }

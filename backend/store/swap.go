@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 // errOutside says that the file is not, or may soon not be, what our own edit
@@ -56,7 +58,7 @@ func (s *Store) write(text []byte, was string) error {
 	if !holds(temp, was) {
 		return s.putBack(temp, hashOf(text), errOutside)
 	}
-	if err := syncFolder(s.opt.State.Dir); err != nil {
+	if err := ownfile.SyncFolder(s.opt.State.Dir); err != nil {
 		return s.putBack(temp, hashOf(text), fmt.Errorf("cannot save: %w", err))
 	}
 	if !holds(temp, was) { // syncing takes long enough to type in
@@ -79,7 +81,7 @@ func (s *Store) begin(temp string) error {
 	if err != nil {
 		return errOutside
 	}
-	return syncFolder(s.opt.State.Dir)
+	return ownfile.SyncFolder(s.opt.State.Dir)
 }
 
 // putBack undoes an exchange and returns why. What lies under temp goes back
@@ -98,7 +100,7 @@ func (s *Store) putBack(temp, ours string, why error) error {
 		out, err := os.Lstat(temp)
 		if put == nil && holds(temp, ours) || put != nil && err == nil && os.SameFile(out, put) {
 			os.Remove(temp)
-			return errors.Join(why, syncFolder(filepath.Dir(s.path)))
+			return errors.Join(why, ownfile.SyncFolder(filepath.Dir(s.path)))
 		}
 		put = next
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 const (
@@ -104,7 +106,7 @@ func checkFolder(dir string) error {
 		return err
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
-	case !ours(info):
+	case !ownfile.Ours(info):
 		return fmt.Errorf("%s belongs to another user: nothing is written there", dir)
 	case info.Mode().Perm()&0o002 != 0:
 		return fmt.Errorf("%s can be written by everybody: take that right away first (chmod o-w)", dir)
@@ -114,7 +116,7 @@ func checkFolder(dir string) error {
 
 // read reads the file where links led to, which is to be none itself.
 func (f *file) read() error {
-	in, err := openNoFollow(f.real)
+	in, err := ownfile.Open(f.real)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.exists, f.text, f.mode = false, nil, newFile
 		return nil
@@ -129,7 +131,7 @@ func (f *file) read() error {
 		return err
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", f.named)
-	case !ours(info):
+	case !ownfile.Ours(info):
 		return fmt.Errorf("%s belongs to another user: nothing is written there", f.named)
 	case info.Size() > maxSize:
 		return fmt.Errorf("%s is larger than 4 MiB, which no settings file is", f.named)
@@ -181,7 +183,7 @@ func (f file) write(text []byte, now time.Time) (folders []string, err error) {
 	if err := f.moveIn(temp); err != nil {
 		return folders, err
 	}
-	return folders, syncFolder(dir)
+	return folders, ownfile.SyncFolder(dir)
 }
 
 // moveIn gives a written file its name. A file that somebody made meanwhile
@@ -237,24 +239,11 @@ func makeFolders(dir string) (made []string, err error) {
 // writeTemp writes a text beside a file, down to the disk. No agent reads a
 // file of that name.
 func writeTemp(path string, text []byte, mode fs.FileMode) (string, error) {
-	out, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*"+tempSuffix)
+	temp, err := ownfile.Write(path, "."+filepath.Base(path)+".*"+tempSuffix, text, mode)
 	if err != nil {
 		return "", fmt.Errorf("cannot write beside %s: %w", path, err)
 	}
-	if err = out.Chmod(mode); err == nil {
-		_, err = out.Write(text)
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(out.Name())
-		return "", fmt.Errorf("cannot write beside %s: %w", path, err)
-	}
-	return out.Name(), nil
+	return temp, nil
 }
 
 // backup keeps what the file says now beside the name that the agent uses.
@@ -299,13 +288,4 @@ func prune(prefix string) {
 	for ; len(seconds) > keptBackups; seconds = seconds[1:] {
 		os.Remove(prefix + strconv.FormatInt(seconds[0], 10))
 	}
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 // Found is what of an agent is on this machine. No program is started to learn
@@ -109,7 +111,7 @@ func versionInPath(path string) string {
 }
 
 func versionInPackage(path string, packages []string) string {
-	f, err := openNoFollow(path)
+	f, err := ownfile.Open(path)
 	if err != nil {
 		return ""
 	}

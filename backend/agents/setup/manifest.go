@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 const (
@@ -51,7 +53,7 @@ type manifest struct {
 // readManifest reads the record. There may be none yet.
 func (e Env) readManifest() (m manifest, err error) {
 	path := e.State.Hooks()
-	f, err := openNoFollow(path)
+	f, err := ownfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return manifest{Version: 1}, nil
 	}
@@ -60,7 +62,7 @@ func (e Env) readManifest() (m manifest, err error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || !ours(info) || info.Size() > maxManifest) {
+	if err == nil && (!info.Mode().IsRegular() || !ownfile.Ours(info) || info.Size() > maxManifest) {
 		err = errors.New("it is not a small file of your own")
 	}
 	var text []byte
@@ -112,7 +114,7 @@ func (e Env) writeManifest(m manifest) error {
 		os.Remove(temp)
 		return err
 	}
-	return syncFolder(e.State.Dir)
+	return ownfile.SyncFolder(e.State.Dir)
 }
 
 // lock lets one countersign at a time write hooks.
@@ -122,12 +124,14 @@ func (e Env) lock() (unlock func(), err error) {
 	}
 	path := filepath.Join(e.State.Dir, filepath.Base(e.State.Hooks())+".lock")
 	for end := time.Now().Add(lockWait); ; time.Sleep(lockStep) {
-		f, err := tryLock(path)
-		if err == nil {
+		f, err := ownfile.Lock(path, newFile)
+		switch {
+		case err == nil:
 			return func() { f.Close() }, nil
-		}
-		if !errors.Is(err, errLocked) || time.Now().After(end) {
+		case !errors.Is(err, ownfile.ErrLocked):
 			return nil, err
+		case time.Now().After(end):
+			return nil, errLocked
 		}
 	}
 }
