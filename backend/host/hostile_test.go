@@ -149,6 +149,11 @@ func TestHostileTexts(t *testing.T) {
 			if strings.HasPrefix(test.want, "code 126") && !strings.Contains(got.Stderr, string(approval.ReasonTooComplex)) {
 				t.Errorf("it does not say why: %.300q", got.Stderr)
 			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("running %+v, processes %+v", b.runner.Running(), offspring(t))
+				}
+			})
 			eventually(t, "nothing of it is left", func() bool { return len(b.runner.Running()) == 0 && len(offspring(t)) == 0 })
 		})
 	}
