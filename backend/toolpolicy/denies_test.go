@@ -25,6 +25,7 @@ func TestDenies(t *testing.T) {
 		{"allowed", approval.Policy{Tools: []approval.ToolLayer{{Allow: []string{"wiki/*"}}}}, "", "read", false},
 		{"rule", approval.Policy{Tools: []approval.ToolLayer{{Rules: deny}}}, "", "delete", true},
 		{"some arguments", approval.Policy{Tools: []approval.ToolLayer{{Rules: narrow}}}, "", "read", false},
+		{"another word", approval.Policy{Tools: []approval.ToolLayer{{Deny: []string{"git/*"}}}}, "", "git-push", false},
 		{"its session", approval.Policy{Tools: []approval.ToolLayer{{Session: "review-*", Deny: []string{"wiki/read"}}}}, "review-7", "read", true},
 		{"another session", approval.Policy{Tools: []approval.ToolLayer{{Session: "review-*", Deny: []string{"wiki/read"}}}}, "main", "read", false},
 		{"every session", approval.Policy{Tools: []approval.ToolLayer{{Session: "*", Deny: []string{"wiki/read"}}}}, "", "read", true},

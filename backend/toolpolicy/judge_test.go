@@ -479,6 +479,10 @@ func TestDeclaredRisk(t *testing.T) {
 	if got := score(approval.ToolRule{Risk: approval.ToolRiskCritical}); got < 90 {
 		t.Errorf("a critical tool: %d", got)
 	}
+	w.policy = approval.Policy{Tools: []approval.ToolLayer{{Rules: map[string]approval.ToolRule{"Write": {Risk: approval.ToolRiskCritical}}}}}
+	if j, _ := w.judge(call("write", "path", "out.txt"), ""); j.Risk.Score < 90 {
+		t.Errorf("by the name that people see: %d", j.Risk.Score)
+	}
 	if got := score(approval.ToolRule{Risk: approval.ToolRiskNone}); got < unknown {
 		t.Errorf("a tool without risk: %d, and %d without a rule", got, unknown)
 	}

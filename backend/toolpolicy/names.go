@@ -97,7 +97,24 @@ func refuses(pattern string, t *approval.Tool) bool {
 	}
 	folded := *t
 	folded.Name, folded.Server = strings.ToLower(t.Name), strings.ToLower(t.Server)
-	return names(shownName(lower), &folded)
+	return names(shownName(lower), &folded) || meansServer(lower, &folded)
+}
+
+// meansServer reports whether a pattern SERVER/TOOL may mean a tool that its agent
+// names otherwise: Copilot CLI and VS Code write both as one word, SERVER-TOOL and
+// mcp_SERVER_TOOL, and servers that are known by how they are started have a hash
+// behind what people read.
+func meansServer(pattern string, t *approval.Tool) bool {
+	server, tool, ok := strings.Cut(pattern, "/")
+	if !ok {
+		return false
+	}
+	if t.Server == "" {
+		return wild(server+"-"+tool, t.Name) || wild("mcp_"+server+"_"+tool, t.Name)
+	}
+	shown, _, hashed := strings.Cut(t.Server, "#")
+	program, started, _ := strings.Cut(shown, ":")
+	return hashed && wild(tool, t.Name) && (wild(server, shown) || wild(server, program) || wild(server, started))
 }
 
 // shownName is our name for what agents call the tools that something is known

@@ -140,6 +140,9 @@ func TestDeniedNames(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ deny, tool string }{
 		{"Bash", "bash"}, {"Read", "file_read"}, {"WebFetch", "fetch"}, {"FILE_READ", "read"}, {"mcp__github__*", "github/create_issue"}, {"GitHub/create_issue", "github/Create_Issue"},
+		{"github/*", "github-delete_repo"}, {"github/delete_repo", "github-delete_repo"}, {"github/*", "mcp_github_delete_repo"}, {"*/delete_repo", "mcp_github_delete_repo"},
+		{"mcp__github__*", "mcp_github_delete_repo"}, {"server-github/*", "npx:server-github#0123456789abcdef/delete_repo"}, {"npx/*", "npx:server-github#0123456789abcdef/delete_repo"},
+		{"npx:server-github/delete_repo", "npx:server-github#0123456789abcdef/delete_repo"},
 	} {
 		for _, policy := range []approval.Policy{
 			{Tools: []approval.ToolLayer{{Deny: []string{c.deny}}}}, {Tools: []approval.ToolLayer{{Rules: map[string]approval.ToolRule{c.deny: {Security: "deny"}}}}}, {Denylist: []approval.DenyRule{{Pattern: approval.ToolMark + c.deny}}},

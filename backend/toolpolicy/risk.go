@@ -62,13 +62,15 @@ func declaredPoints(r approval.ToolRisk) int {
 func (r *Rules) declared(in Input) (worst approval.ToolRisk, sort approval.ToolCategory) {
 	for i := range r.layers {
 		for _, one := range r.layers[i].rules {
-			if !r.layers[i].holds(in.SessionKey) || !names(one.name, in.Tool) {
+			if !r.layers[i].holds(in.SessionKey) || !refuses(one.name, in.Tool) {
 				continue
 			}
 			if declaredPoints(one.Risk) >= declaredPoints(worst) {
 				worst = one.Risk
 			}
-			sort = cmp.Or(sort, one.Category)
+			if names(one.name, in.Tool) { // it can lower what is not known
+				sort = cmp.Or(sort, one.Category)
+			}
 		}
 	}
 	return worst, sort
