@@ -226,8 +226,6 @@ func (a Arg) exact() string {
 	return a.Value
 }
 
-func (a Arg) named(when map[string]string) bool { return named(a.Name, when) }
-
 // leftOut reports whether the value stands for a long text that a hook left out.
 func (a Arg) leftOut() bool { return strings.Contains(a.Name, "."+approval.Elided+".") }
 

@@ -65,7 +65,7 @@ func readClaude(input []byte) (Event, error) {
 	}
 	if in.event == preToolUse {
 		call.JudgeOnly = true
-		return Event{Name: in.event, Call: call, Reply: in.denies, Silent: func(string) Answer { return silent() }}, nil
+		return Event{Name: in.event, Call: call, Reply: deniesOnly, Silent: func(string) Answer { return silent() }}, nil
 	}
 	if call.Tool == bashExecute && call.Server == "" {
 		call.Who = approval.Ours
@@ -222,9 +222,9 @@ func strays(wild string) bool {
 		holds("{,", ",,", ",}") && holds("}/", "}.")
 }
 
-// denies answers PreToolUse: what is not denied goes the way of Claude's own
-// rules.
-func (in claudeInput) denies(o approval.Outcome, _ string) Answer {
+// deniesOnly answers PreToolUse of Claude Code and Codex: what is not denied goes
+// the way of their own rules.
+func deniesOnly(o approval.Outcome, _ string) Answer {
 	if o.Verdict == approval.VerdictAllow || o.Verdict == approval.VerdictAsk {
 		return silent()
 	}

@@ -58,7 +58,7 @@ func readCodex(input []byte) (Event, error) {
 	call.JudgeOnly = event == preToolUse
 	reply := decidesCodex
 	if call.JudgeOnly {
-		reply = deniesCodex
+		reply = deniesOnly
 	}
 	return Event{Name: event, Call: call, Reply: reply, Silent: quiet}, nil
 }
@@ -132,16 +132,6 @@ func domainURL(target string) (string, error) {
 		return "", errors.New("the description names no domain after network-access")
 	}
 	return u.Scheme + "://" + u.Host + "/", nil
-}
-
-// deniesCodex answers PreToolUse. Codex takes no other word than deny there.
-func deniesCodex(o approval.Outcome, _ string) Answer {
-	if o.Verdict == approval.VerdictAllow || o.Verdict == approval.VerdictAsk {
-		return silent()
-	}
-	return specific(preToolUse, map[string]any{
-		"permissionDecision": "deny", "permissionDecisionReason": reason(o),
-	})
 }
 
 // decidesCodex answers PermissionRequest. Where nobody could be asked it says

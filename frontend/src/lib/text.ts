@@ -578,7 +578,7 @@ export const settings = {
     write: 'Write it',
     takeOut: 'Take it out',
     forget: 'Leave it out…',
-    forgets: 'Its settings stay as they are. That the hook is not there is not told any more.',
+    forgets: 'Its settings stay as they are. Countersign no longer tells that the hook is gone.',
     leaveOut: 'Leave it out',
     elsewhere: (state: string) => `: ${state}. Run “countersign hook install” or “uninstall” there, in a project with “--scope project”.`,
     cancel: 'Cancel',
