@@ -37,6 +37,9 @@ type event struct {
 	name, matcher string
 	// closed tells that the agent refuses where the hook breaks.
 	closed bool
+	// noOnly tells that nothing but a no counts there: the agent's own rules decide
+	// all else.
+	noOnly bool
 }
 
 // targets are the agents, sorted. New hooks go to the end of a list, because
@@ -53,7 +56,7 @@ func claudeCode() target {
 		traces: []string{".claude"}, folder: ".claude", moved: "CLAUDE_CONFIG_DIR",
 		user: "settings.json", project: ".claude/settings.local.json",
 		grouped: true, handler: claudeHandler, gone: Refuse,
-		events: []event{{"PreToolUse", "*", true}, {"PermissionRequest", "*", false}},
+		events: []event{{name: "PreToolUse", matcher: "*", closed: true, noOnly: true}, {name: "PermissionRequest", matcher: "*"}},
 		blind: []string{
 			"in the mode bypassPermissions no question is due, so only deny rules reach it",
 			"versions before 2.1.295 do not know onFailure, and go on by their own rules where the hook breaks",
@@ -69,7 +72,7 @@ func codex() target {
 		traces: []string{".codex"}, folder: ".codex", moved: "CODEX_HOME",
 		user: "hooks.json", project: ".codex/hooks.json", shared: true,
 		grouped: true, handler: lineHandler,
-		events: []event{{name: "PreToolUse"}, {name: "PermissionRequest"}},
+		events: []event{{name: "PreToolUse", noOnly: true}, {name: "PermissionRequest"}},
 		advice: "Codex skips a hook without a word until you trust it: start codex, type /hooks, look at ours and trust it. Each change of it needs that again.",
 		blind:  []string{"an untrusted hook is skipped without a word", "where the hook breaks, Codex goes on as if there were none"},
 	}

@@ -140,7 +140,7 @@ func would(ev event, c hook.Capability, code int, stdout []byte) Would {
 	}
 	said := withoutProgress(stdout)
 	if len(said) == 0 {
-		return silent(c)
+		return silent(ev, c)
 	}
 	var a struct {
 		Continue *bool           `json:"continue"`
@@ -173,12 +173,15 @@ func would(ev event, c hook.Capability, code int, stdout []byte) Would {
 			return AskSelf
 		}
 	}
-	return silent(c)
+	return silent(ev, c)
 }
 
 // silent is what an agent does where the hook says nothing.
-func silent(c hook.Capability) Would {
-	if c.AsksOnlyWhenNeeded {
+func silent(ev event, c hook.Capability) Would {
+	switch {
+	case ev.noOnly:
+		return OwnRules
+	case c.AsksOnlyWhenNeeded:
 		return AskSelf
 	}
 	return Run
@@ -186,8 +189,11 @@ func silent(c hook.Capability) Would {
 
 // broken is what an agent does where the hook does not work.
 func broken(ev event, c hook.Capability) Would {
-	if ev.closed {
+	switch {
+	case ev.closed:
 		return Refuse
+	case ev.noOnly:
+		return OwnRules
 	}
 	return failing(c.FailMode)
 }

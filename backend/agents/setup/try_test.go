@@ -86,7 +86,7 @@ func TestTry(t *testing.T) {
 				if got := trial.Live[i]; got.Would != c.live || got.Code == 99 {
 					t.Errorf("%s: it %s (%+v), want %s", events[i].name, got.Would, got, c.live)
 				}
-				if got := trial.Gone[i]; got.Would != silent(a.Capability) {
+				if got := trial.Gone[i]; got.Would != silent(events[i], a.Capability) {
 					t.Errorf("%s without a host: it %s (%+v)", events[i].name, got.Would, got)
 				}
 			}

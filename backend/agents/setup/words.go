@@ -13,9 +13,11 @@ type Would string
 const (
 	Run     Would = "run"           // it runs without an answer, or was allowed
 	AskSelf Would = "ask-by-itself" // its own question to the person
-	Refuse  Would = "refuse"
-	Wait    Would = "wait"
-	Unknown Would = "unknown"
+	// OwnRules is what an agent does after an event at which only a no counts.
+	OwnRules Would = "own-rules"
+	Refuse   Would = "refuse"
+	Wait     Would = "wait"
+	Unknown  Would = "unknown"
 )
 
 // String says it as the end of a sentence that begins with the agent.
@@ -25,6 +27,8 @@ func (w Would) String() string {
 		return "would run"
 	case AskSelf:
 		return "would ask you itself"
+	case OwnRules:
+		return "would go on by its own rules"
 	case Refuse:
 		return "would refuse"
 	case Wait:

@@ -39,9 +39,10 @@ type (
 )
 
 type hookStatusCommand struct {
-	Agent string `arg:"" optional:"" help:"Which agent (default: all)."`
-	All   bool   `help:"All agents, also those that are not found here."`
-	Test  bool   `help:"Start each hook with a harmless command, and say what the agent would do. With a host, a question may appear."`
+	Agent string      `arg:"" optional:"" help:"Which agent (default: all)."`
+	All   bool        `help:"All agents, also those that are not found here."`
+	Scope setup.Scope `help:"Only what is set for all that you do (user), or for the project of this folder (project)." enum:",user,project" default:""`
+	Test  bool        `help:"Start each hook with a harmless command, and say what the agent would do. With a host, a question may appear."`
 }
 
 // hookRounds is how often a file is looked at again that others keep changing.
@@ -107,6 +108,8 @@ func (c hookChange) agents(p *program, env setup.Env) ([]string, error) {
 	switch {
 	case c.Agent != "" && c.All, c.Agent == "" && !c.All:
 		return nil, exit{exitUsage, "name one agent, or all that are here with --all: " + strings.Join(setup.Agents(), ", ")}
+	case !c.All && !slices.Contains(setup.Agents(), c.Agent):
+		return nil, noSuchAgent(c.Agent)
 	case !c.All:
 		return []string{c.Agent}, nil
 	}
@@ -119,6 +122,10 @@ func (c hookChange) agents(p *program, env setup.Env) ([]string, error) {
 		return nil, errors.New("no agent was found here: name one")
 	}
 	return here, nil
+}
+
+func noSuchAgent(name string) error {
+	return exit{exitUsage, fmt.Sprintf("no settings are known for %q: use one of %s", name, strings.Join(setup.Agents(), ", "))}
 }
 
 // hooksHere are the agents that are used here or have a hook of ours, and
@@ -216,7 +223,7 @@ func (c hookStatusCommand) Run(p *program) error {
 	states := setup.Look(env)
 	if c.Agent != "" {
 		if states = setup.LookAt(env, c.Agent); len(states) == 0 {
-			return exit{exitUsage, fmt.Sprintf("no settings are known for %q: use one of %s", c.Agent, strings.Join(setup.Agents(), ", "))}
+			return noSuchAgent(c.Agent)
 		}
 	}
 	list := []hookState{}
@@ -257,6 +264,9 @@ func (c hookStatusCommand) Run(p *program) error {
 // asked for, and projects with something of ours.
 func (c hookStatusCommand) shows(s setup.State) bool {
 	quiet := s.Condition == setup.NotInstalled || s.Condition == setup.ByHand
+	if c.Scope != "" && s.Scope != c.Scope {
+		return false
+	}
 	if s.Scope == setup.ScopeProject {
 		return !quiet
 	}
