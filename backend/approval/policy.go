@@ -35,6 +35,19 @@ type Policy struct {
 	Approvers []Approver `json:"approvers,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
+	// Own is what holds without what others add, where nobody is asked under it:
+	// what it denies stays denied, whatever they want asked. Else nil.
+	Own *Policy `json:"-"`
+}
+
+// Listing is the policy with another allowlist.
+func (p Policy) Listing(list []Entry) Policy {
+	p.Allowlist = list
+	if p.Own != nil {
+		own := p.Own.Listing(list)
+		p.Own = &own
+	}
+	return p
 }
 
 // Entry is one remembered permission: a pattern, and what narrows it. The

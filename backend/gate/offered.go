@@ -53,7 +53,7 @@ func (g *Gate) Offered(ctx context.Context, id string) (Offered, error) {
 			o.Leases = append(o.Leases, e.ID)
 		}
 	}
-	own.Allowlist = slices.DeleteFunc(slices.Clone(own.Allowlist), approval.Entry.Leased)
+	own = own.Listing(slices.DeleteFunc(slices.Clone(own.Allowlist), approval.Entry.Leased))
 	f.judgement = g.prepare(own).Evaluate(f.input())
 	switch {
 	case f.judgement.Verdict == approval.VerdictAllow:

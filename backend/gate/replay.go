@@ -52,9 +52,7 @@ func (g *Gate) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 	rules := make([]*rules, len(sets))
 	own := g.Store.Current().Policy(agentID)
 	for i, set := range sets {
-		with := own
-		with.Allowlist = slices.Concat(own.Allowlist, set)
-		rules[i] = g.prepare(with)
+		rules[i] = g.prepare(own.Listing(slices.Concat(own.Allowlist, set)))
 	}
 	results := make([]Replay, len(sets))
 	for _, p := range list {

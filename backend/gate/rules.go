@@ -16,13 +16,17 @@ type rules struct {
 	tools *toolpolicy.Rules
 	// charters is the stamp of those that the rules come from, "" for none.
 	charters string
+	own      *rules // those of approval.Policy.Own, nil for none
 }
 
 // prepare reads the patterns of a policy with its charters. One that cannot be
 // read, or is not the one that was accepted, breaks it: it may have forbidden
 // anything.
 func (g *Gate) prepare(p approval.Policy) *rules {
-	stamp := ""
+	stamp, own := "", (*rules)(nil)
+	if p.Own != nil {
+		own = g.prepare(*p.Own)
+	}
 	if len(p.Charters) > 0 {
 		stamp = g.Charters.Stamp() // before they are read
 	}
@@ -37,12 +41,17 @@ func (g *Gate) prepare(p approval.Policy) *rules {
 		}
 		p = charter.On(p, ref.Name)
 	}
-	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp}
+	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp, own}
 }
 
 // Evaluate judges a request: a command, a tool call, or a tool call that is a
 // command, for which both must agree.
 func (r *rules) Evaluate(in policy.Input) approval.Judgement {
+	if r.own != nil {
+		if j := r.own.Evaluate(in); j.Verdict == approval.VerdictDeny {
+			return j
+		}
+	}
 	t := in.Plan.Tool
 	if t == nil || in.Plan.Invalid != "" {
 		return r.Rules.Evaluate(in)

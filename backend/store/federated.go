@@ -144,12 +144,16 @@ func (v *view) sources() []PolicySource {
 // follow adds what the gateways say that are followed. Where the policy of one
 // is missing nothing may run.
 func (v *view) follow(p approval.Policy) approval.Policy {
+	own := p
 	for _, from := range v.sources() {
 		f, ok := v.federated[from.Key]
 		if !ok || f.signed.Serial < from.Serial {
 			return closed(p.AgentID, fmt.Sprintf("the policy of %s holds here too and is not there: have `countersign node run` join it, or take it out of policyFrom", from.Gateway))
 		}
 		p = tighten(p, "the policy of "+from.Gateway, f.doc, v.home)
+		if own.Ask == approval.AskOff && own.Own == nil {
+			p.Own = &own
+		}
 	}
 	return p
 }

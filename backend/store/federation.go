@@ -113,10 +113,13 @@ func (d *Document) onlyTightens(home string) error {
 	if err != nil {
 		return err
 	}
-	for _, layer := range slices.Concat([]approval.ToolLayer{tools.ToolLayer}, slices.Collect(maps.Values(tools.Agents))) {
+	for _, layer := range slices.Concat([]approval.ToolLayer{tools.ToolLayer}, slices.Collect(maps.Values(tools.Agents)), slices.Collect(maps.Values(tools.Sessions))) {
 		for name, rule := range layer.Rules {
-			if rule.Security == approval.SecurityFull {
+			switch {
+			case rule.Security == approval.SecurityFull:
 				return fmt.Errorf("tools: full of %s cannot tighten", plain(name))
+			case rule.Category != approval.CategoryUnset: // one may make a tool look harmless
+				return fmt.Errorf("tools: the category of %s cannot tighten: say risk", plain(name))
 			}
 		}
 	}

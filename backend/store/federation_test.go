@@ -270,6 +270,7 @@ func TestSignPolicy(t *testing.T) {
 		`"agents": {"default": {"security": "full"}}`, `"agents": {"main": {"color": "red"}}`,
 		`"tools": {"rules": {"file_write": {"security": "full"}}}`, `"tools": {"agents": {"main": {"rules": {"*": {"security": "full"}}}}}`,
 		`"tools": {"sessions": {"x": {"rules": {"*": {"security": "full"}}}}}`,
+		`"tools": {"rules": {"github/*": {"category": "read"}}}`, `"tools": {"sessions": {"x": {"rules": {"*": {"category": "admin"}}}}}`,
 		`"charters": {}`, `"approvers": []`, `"policyFrom": []`, `"socket": {"path": "/x"}`, `"unknown": 1`, `"defaults": {"denylist": [""]}`, `"defaults": 1`, `"defaults": {`,
 	} {
 		if _, err := SignPolicy(key, 1, []byte(`{"version": 1, `+bad+`}`)); err == nil {

@@ -311,6 +311,12 @@ func compact(text json.RawMessage) []byte {
 // stricter joins two policies of one agent: what holds in both of them.
 func stricter(a, b approval.Policy) approval.Policy {
 	p := a
+	switch approval.AskOff {
+	case a.Ask:
+		p.Own = &a
+	case b.Ask:
+		p.Own = &b
+	}
 	p.Origins = maps.Clone(a.Origins)
 	if p.Security = approval.StricterSecurity(a.Security, b.Security); p.Security != a.Security {
 		p.Origins["security"] = b.Origins["security"]
@@ -338,10 +344,24 @@ func stricter(a, b approval.Policy) approval.Policy {
 	}
 	p.SafeBinTrustedDirs = common(a.SafeBinTrustedDirs, b.SafeBinTrustedDirs)
 	p.Skills = common(a.Skills, b.Skills)
-	p.Tools = slices.Concat(a.Tools, b.Tools) // all of them must agree
+	p.Tools = slices.Clone(a.Tools) // all of them must agree
+	for _, layer := range b.Tools {
+		p.Tools = append(p.Tools, uncategorized(layer))
+	}
 	p.Charters = slices.Concat(a.Charters, b.Charters)
 	if !slices.Equal(a.Approvers, b.Approvers) {
 		p.Approvers = nil // the person here alone, and silence denies
 	}
 	return p
+}
+
+// uncategorized is a layer that does not say of what sort a tool is, which may
+// make it look harmless.
+func uncategorized(l approval.ToolLayer) approval.ToolLayer {
+	l.Rules = maps.Clone(l.Rules)
+	for name, rule := range l.Rules {
+		rule.Category = approval.CategoryUnset
+		l.Rules[name] = rule
+	}
+	return l
 }

@@ -262,6 +262,20 @@ func TestHeldPolicy(t *testing.T) {
 	}
 }
 
+// What a held edit says of the sort of a tool makes it look no more harmless.
+func TestHeldCategory(t *testing.T) {
+	dir := stateDir(t)
+	write(t, dir, doc(`"tools": {"rules": {"a/*": {"category": "admin"}}}`))
+	s := open(t, options(dir))
+	write(t, dir, doc(`"tools": {"rules": {"b/*": {"category": "read", "risk": "high"}}}`))
+	snap := s.Current()
+	p := snap.Policy("main")
+	if snap.Held == nil || len(p.Tools) != 2 || p.Tools[0].Rules["a/*"].Category != approval.CategoryAdmin ||
+		p.Tools[1].Rules["b/*"].Category != approval.CategoryUnset || p.Tools[1].Rules["b/*"].Risk != approval.ToolRiskHigh {
+		t.Errorf("%+v %+v", snap.Held, p.Tools)
+	}
+}
+
 func TestTrustFileEdits(t *testing.T) {
 	dir := stateDir(t)
 	o := options(dir)

@@ -137,8 +137,7 @@ func (v *view) own(agentID string) approval.Policy {
 	p := v.accepted.policy(agentID, v.home)
 	if v.waiting != nil {
 		p = stricter(p, v.waiting.policy(agentID, v.home))
-		p.Allowlist = slices.Concat(v.kept[Every], v.kept[agentID])
-		return p
+		return p.Listing(slices.Concat(v.kept[Every], v.kept[agentID]))
 	}
 	for _, id := range []string{Every, agentID} {
 		if agent := v.accepted.Agents[id]; agent != nil {
