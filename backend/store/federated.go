@@ -29,14 +29,31 @@ func (s *Store) Federate(p SignedPolicy) error {
 	if err != nil || !behind {
 		return err
 	}
-	_, err = s.mutate("", savedLease, func(d *Document) error {
-		i := slices.IndexFunc(d.Sources(), func(o PolicySource) bool { return o.Key == p.Key })
-		if i < 0 {
-			return errNothing
-		}
-		return d.Follow(PolicySource{d.Sources()[i].Gateway, p.Key, p.Serial})
-	})
+	return s.noteSerials()
+}
+
+// noteSerials writes the serials of the newest policies into "policyFrom". While
+// an edit waits, they are in the accepted version and in no file but its backup.
+func (s *Store) noteSerials() error {
+	_, err := s.mutate("", savedLease, s.serials)
+	if errors.Is(err, ErrHeld) {
+		return nil
+	}
 	return err
+}
+
+// serials is the edit that noteSerials makes.
+func (s *Store) serials(d *Document) error {
+	done := errNothing
+	for _, from := range d.Sources() {
+		if newest := s.federated[from.Key].signed.Serial; newest > from.Serial {
+			from.Serial = newest
+			if done = d.Follow(from); done != nil {
+				return done
+			}
+		}
+	}
+	return done
 }
 
 // takeSigned keeps a policy, and reports whether the serial in "policyFrom" is
@@ -76,10 +93,41 @@ func (s *Store) takeSigned(f federated) (behind bool, err error) {
 		return false, err
 	}
 	s.federated = all
-	next := s.last()
-	next.Generation, next.view = 0, s.newView(view.accepted, view.waiting, view.kept)
+	next, accepted := s.last(), view.accepted
+	if next.Held != nil && s.accepted.text != nil {
+		if err := s.noteHeld(); err != nil {
+			return false, err
+		}
+		accepted, next.Hash, next.Document = s.accepted.doc, s.accepted.hash, s.accepted.doc
+	}
+	next.Generation, next.view = 0, s.newView(accepted, view.waiting, view.kept)
 	s.publish(next)
 	return true, nil
+}
+
+// noteHeld notes the serials in the accepted version while another one waits in
+// the file: the next start compares with it.
+func (s *Store) noteHeld() error {
+	doc, err := s.parse(s.accepted.text)
+	if err != nil {
+		return err
+	}
+	if err := s.serials(doc); err != nil {
+		if errors.Is(err, errNothing) {
+			return nil
+		}
+		return err
+	}
+	text, err := doc.Encode()
+	if err != nil {
+		return err
+	}
+	if doc, err = s.parse(text); err != nil {
+		return withoutLine(err)
+	}
+	s.accepted = version{text, hashOf(text), doc}
+	s.record(savedLease)
+	return nil
 }
 
 // writeFederated keeps the policies of gateways that are followed.

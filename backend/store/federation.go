@@ -77,6 +77,12 @@ func (p SignedPolicy) Open(home string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	var named struct {
+		Agents map[string]json.RawMessage `json:"agents"`
+	}
+	if err := json.Unmarshal(p.Policy, &named); err != nil || named.Agents[legacyAgent] != nil {
+		return nil, fmt.Errorf("a policy for others calls the agent %q %q", legacyAgent, mainAgent)
+	}
 	return doc, doc.onlyTightens(home)
 }
 
@@ -112,6 +118,9 @@ func (d *Document) onlyTightens(home string) error {
 	tools, err := toolsOf(d.Extra, home)
 	if err != nil {
 		return err
+	}
+	if _, ok := tools.Agents[legacyAgent]; ok {
+		return fmt.Errorf("tools: a policy for others calls the agent %q %q", legacyAgent, mainAgent)
 	}
 	for _, layer := range slices.Concat([]approval.ToolLayer{tools.ToolLayer}, slices.Collect(maps.Values(tools.Agents)), slices.Collect(maps.Values(tools.Sessions))) {
 		for name, rule := range layer.Rules {

@@ -152,19 +152,19 @@ func withoutLine(err error) error {
 // Accept makes the version that waits the accepted one, if it is still the
 // one with this hash.
 func (s *Store) Accept(hash string) error {
-	return s.settle(func(held *Held) error {
+	return s.settled(s.settle(func(held *Held) error {
 		if held.Hash != hash {
 			return ErrChanged
 		}
 		s.accept(s.waiting, savedEdit)
 		return nil
-	})
+	}))
 }
 
 // Reject writes the accepted version back, over the version that waits and no
 // other. A hash that is not empty must be that of the version that waits.
 func (s *Store) Reject(hash string) error {
-	return s.settle(func(held *Held) (err error) {
+	return s.settled(s.settle(func(held *Held) (err error) {
 		if hash != "" && held.Hash != hash {
 			return ErrChanged
 		}
@@ -188,7 +188,7 @@ func (s *Store) Reject(hash string) error {
 			s.rejected.at = s.opt.Now()
 		}
 		return nil
-	})
+	}))
 }
 
 func (s *Store) settle(answer func(*Held) error) error {
@@ -208,5 +208,16 @@ func (s *Store) settle(answer func(*Held) error) error {
 		return err
 	}
 	s.record(savedEdit)
+	return nil
+}
+
+// settled notes what came while the edit waited.
+func (s *Store) settled(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := s.noteSerials(); err != nil {
+		s.opt.Log.Error("which policy of a gateway is the newest was not noted", "error", err)
+	}
 	return nil
 }
