@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/link"
@@ -14,20 +15,36 @@ import (
 const eventPolicy = "policy.changed"
 
 // pull has the host hold to the policy that the gateway signed, if it has one,
-// now and whenever the gateway says that it is another one. Whether it counts is
-// for the host: it knows the key.
+// now, whenever the gateway says that it is another one and, where that failed,
+// more and more rarely: an older one holds meanwhile. Whether it counts is for
+// the host: it knows the key.
 func (s *session) pull(ctx context.Context) {
-	for {
-		if err := s.pullOnce(ctx); err != nil && ctx.Err() == nil {
-			s.opt.Log.Warn("the policy of the gateway does not hold here", "error", display.Escape(err.Error()))
+	wait := firstPull
+	for said := ""; ctx.Err() == nil; {
+		var again <-chan time.Time
+		if err := s.pullOnce(ctx); err != nil {
+			again, wait = time.After(wait), min(2*wait, lastPull)
+			if text := display.Escape(err.Error()); text != said && ctx.Err() == nil {
+				s.opt.Log.Warn("the policy of the gateway does not hold here", "error", text)
+				said = text
+			}
+		} else {
+			wait, said = firstPull, ""
 		}
 		select {
 		case <-ctx.Done():
-			return
+		case <-again:
 		case <-s.policy:
+			wait = firstPull
 		}
 	}
 }
+
+// firstPull and lastPull are how long to wait after one failed.
+const (
+	firstPull = time.Second
+	lastPull  = 10 * time.Minute
+)
 
 func (s *session) pullOnce(ctx context.Context) error {
 	var text json.RawMessage

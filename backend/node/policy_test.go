@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/link"
@@ -54,6 +55,16 @@ func TestPull(t *testing.T) {
 		if got := at.invoke(fmt.Sprint(i), "system.run", run("echo", "a")); strings.Contains(got, `"exitCode":0`) != c.runs {
 			t.Errorf("%d: %s, runs %t", i, got, c.runs)
 		}
+	}
+	_, stranger, err := ed25519.GenerateKey(nil)
+	must(t, err)
+	theirs, err := store.SignPolicy(stranger, 9, []byte(`{"version": 1}`))
+	must(t, err)
+	must(t, at.conn.Reply(t.Context(), pull.ID, theirs, nil))
+	select {
+	case <-g.pulls: // the gateway says nothing, and it is tried again
+	case <-time.After(30 * time.Second):
+		t.Fatal("what the host did not take is not pulled again")
 	}
 	var file host.PolicyFile
 	must(t, host.NewRoad(m.opt.Road).Call(t.Context(), "policy.file", struct{}{}, &file))
