@@ -171,6 +171,9 @@ type Judgement struct {
 	Offers []Offer `json:"offers,omitempty"`
 	// Escalate tells that the next approver is asked at once.
 	Escalate bool `json:"-"`
+	// Whole tells that something speaks against the request that is about none of
+	// its segments: a part of it alone may not pass either.
+	Whole bool `json:"-"`
 }
 
 // SegmentJudgement is the verdict on one segment.

@@ -44,7 +44,7 @@ const maxInstead = 3
 // passing names the commands of a text that an entry lets pass by themselves, so
 // that the agent need not search for them: those that need nothing of the rest.
 func passing(plan *approval.Plan, j approval.Judgement) string {
-	if j.Ask == approval.AskAlways || len(plan.Findings) > 0 {
+	if j.Whole || j.Ask == approval.AskAlways || len(plan.Findings) > 0 {
 		return ""
 	}
 	var list []string
@@ -54,7 +54,11 @@ func passing(plan *approval.Plan, j approval.Judgement) string {
 		if s.Verdict != approval.VerdictAllow || s.EntryID == "" || s.Counted || !alone {
 			continue
 		}
-		if text := display.Line(written(plan, seg)); len(text) <= maxSegmentShown && !slices.Contains(list, text) && len(list) < maxInstead {
+		text := written(plan, seg)
+		if display.Line(text) != text { // it would be told in other words
+			continue
+		}
+		if len(text) <= maxSegmentShown && !slices.Contains(list, text) && len(list) < maxInstead {
 			list = append(list, text)
 		}
 	}

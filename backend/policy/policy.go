@@ -68,11 +68,13 @@ func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Findi
 		j.Ask = approval.StricterAsk(j.Ask, in.Tool.Ask)
 		if in.Tool.Verdict != approval.VerdictAllow {
 			take(&j, in.Tool.Verdict, in.Tool.Finding)
+			j.Whole = true
 		}
 	}
 	if outer := in.Plan.Outer; outer != nil {
 		if rule := r.denies(&approval.Segment{Argv: in.Plan.Argv, Program: outer}); rule != nil {
 			take(&j, approval.VerdictDeny, rule.finding())
+			j.Whole = true
 		}
 	}
 	if tooComplex := tooComplex(in.Plan); tooComplex.Reason != approval.ReasonNone {
@@ -86,6 +88,7 @@ func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Findi
 	about = r.whole(in, j.Security)
 	for _, f := range about {
 		take(&j, approval.VerdictAsk, f)
+		j.Whole = true
 	}
 	if j.Verdict == approval.VerdictUnset && (in.Plan.Root != nil || j.Security == approval.SecurityFull) {
 		j.Verdict = approval.VerdictAllow // it only sets variables, or a shell is to read what we cannot
