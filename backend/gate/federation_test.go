@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -68,5 +70,14 @@ func TestFederatedOff(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// rewrite puts another text in the place of the policy file.
+func (b *bench) rewrite(change func(text []byte) []byte) {
+	file := b.path("state/exec-approvals.json")
+	text, err := os.ReadFile(file)
+	if err := errors.Join(err, os.WriteFile(file+".edit", change(text), 0o600), os.Rename(file+".edit", file)); err != nil {
+		b.t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -353,15 +352,6 @@ func byHand(key string, value any, done func(p approval.Policy) bool) func(b *be
 			}
 			time.Sleep(time.Millisecond)
 		}
-	}
-}
-
-// rewrite puts another text in the place of the policy file.
-func (b *bench) rewrite(change func(text []byte) []byte) {
-	file := b.path("state/exec-approvals.json")
-	text, err := os.ReadFile(file)
-	if err := errors.Join(err, os.WriteFile(file+".edit", change(text), 0o600), os.Rename(file+".edit", file)); err != nil {
-		b.t.Error(err)
 	}
 }
 

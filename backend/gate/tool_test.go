@@ -723,3 +723,35 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("it names what was asked:\n%s", text)
 	}
 }
+
+// TestInsteadOfWhole names nothing where what speaks against a text would speak
+// against its parts too.
+func TestInsteadOfWhole(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "ls"})
+	b.nobody()
+	b.edit(func(d *store.Document) error {
+		d.Deny("", approval.DenyRule{Pattern: "uname"})
+		d.Deny("noshell", approval.DenyRule{Pattern: "bash"})
+		d.Extra = store.Extra{"tools": []byte(`{"agents": {"notool": {"deny": ["bash_execute"]}, "short": {"rules": {"bash_execute": {"argRestrictions": {"command": {"maxLength": 1}}}}}}}`)}
+		return nil
+	})
+	for agent, want := range map[string]string{"main": "ls", "notool": "", "short": ""} {
+		for _, text := range []string{"ls; stat a", "ls; uname"} {
+			call := b.call("bash_execute", "command", text)
+			call.AgentID = agent
+			if o, err := b.Evaluate(context.Background(), call, approval.Peer{}); err != nil || o.Verdict != approval.VerdictDeny || o.Receipt.Instead != want {
+				t.Errorf("%s: %s: %v %+v, want %q", agent, text, err, o, want)
+			}
+		}
+	}
+	for name, change := range map[string]func(*approval.Request){
+		"the shell is denied": func(r *approval.Request) { r.AgentID = "noshell" },
+		"it claims a program": func(r *approval.Request) { r.Claim.ResolvedPath = "/bin/x" },
+	} {
+		req := b.request("bash", "-c", "ls; stat a")
+		change(&req)
+		if got := b.Run(context.Background(), req); got.Denied == nil || got.Denied.Instead != "" {
+			t.Errorf("%s: %s, %+v", name, outcome(got), got.Denied)
+		}
+	}
+}
