@@ -41,12 +41,13 @@ func client(program string) error {
 	return nil
 }
 
-// permission is how Claude Code asks for a command.
+// permission is how Codex asks for a command, which it runs itself: what a host is
+// to run waits to be run, and only so much may.
 const permission = `{"hook_event_name": "PermissionRequest", "session_id": "bench", "cwd": %q, "tool_name": "Bash", "tool_input": {"command": "true"}}`
 
 // hook has one answered, which must be yes.
 func (f *folder) hook(program string) error {
-	cmd := exec.Command(program, "hook", "claude-code", "--state-dir", f.state.Dir)
+	cmd := exec.Command(program, "hook", "codex", "--state-dir", f.state.Dir)
 	cmd.Env, cmd.Stdin = f.environment(), strings.NewReader(fmt.Sprintf(permission, f.dir))
 	answer, err := cmd.Output()
 	if err == nil && !bytes.Contains(answer, []byte(`"allow"`)) {

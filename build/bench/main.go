@@ -51,9 +51,9 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	program, app := flag.Arg(0), flag.Arg(1)
-	err := error(nil)
-	if !*alone {
+	program, err := filepath.Abs(flag.Arg(0)) // it is started in other folders
+	app := flag.Arg(1)
+	if err == nil && !*alone {
 		err = run(program, *million)
 	}
 	if err = errors.Join(err, window(program, app)); err != nil {

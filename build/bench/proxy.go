@@ -55,7 +55,7 @@ func proxy(program string) error {
 	}
 	middle := len(times[0]) / 2
 	row("", "a tools/call of a small MCP server, for comparison", micros(times[0][middle]), "")
-	row("P12", "the proxy adds to an allowed tools/call", micros(times[1][middle]-times[0][middle]), "≤ 1 ms")
+	row("proxy", "what it adds to an allowed tools/call", micros(times[1][middle]-times[0][middle]), "≤ 1 ms")
 	return nil
 }
 
