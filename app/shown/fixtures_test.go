@@ -478,6 +478,8 @@ func newHooks() ([]shown.Hook, *shown.HookChange, *shown.HookTrial) {
 	claude, codex, gemini := state("claude-code", "Claude Code", setup.Installed, setup.AskSelf), state("codex", "Codex", setup.NotInstalled, setup.AskSelf), state("gemini", "Gemini CLI", setup.Vanished, setup.Run)
 	cursor, copilot, opencode := state("cursor", "Cursor", setup.Changed, setup.Refuse), state("copilot", "Copilot CLI", setup.Unreadable, setup.Run), state("opencode", "opencode", setup.ByHand, setup.Wait)
 	claude.BlindSpots = []string{"with bypassPermissions it never asks, and only what the policy denies is stopped"}
+	claude.Can = []string{"it waits for the answer, for up to 24 hours", "it asks only where it would ask you, and asks you itself where we say nothing"}
+	codex.Notes = []string{"Codex skips a hook without a word until you trust it: start codex, type /hooks, look at ours and trust it."}
 	copilot.Problem = home + "/.copilot/hooks/countersign.json:3:7: a comma is missing"
 	opencode.Notes, opencode.Found = []string{"Run countersign hook opencode --url http://127.0.0.1:4096 beside its server."}, setup.Found{}
 	project := claude

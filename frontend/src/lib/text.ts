@@ -584,6 +584,7 @@ export const settings = {
     cancel: 'Cancel',
     nothing: 'There is nothing to change.',
     would: (undo: boolean) => (undo ? 'What taking it out changes in' : 'What installing it changes in'),
+    can: 'With the hook',
     blind: 'Passes by the hook',
   },
   permissions: {

@@ -25,6 +25,12 @@ test('that every call would be denied is said with the difference, before it can
   expect(screen.getByRole('button', { name: 'Write it' })).toBeTruthy()
 })
 
+test('what a hook can do, and what is left to do, is told of each agent', () => {
+  open()
+  expect(screen.getByText(/^With the hook: it waits for the answer/)).toBeTruthy()
+  expect(screen.getByText(/until you trust it/)).toBeTruthy()
+})
+
 test('a hook that is gone for good can be left out, and nothing is written for that', async () => {
   const onapply = vi.fn()
   const onplan = vi.fn()
