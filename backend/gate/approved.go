@@ -16,7 +16,7 @@ const (
 	approvedLife = 2 * time.Minute
 	// maxApproved bounds how many wait, and maxOfOne how many of one agent.
 	maxApproved = 500
-	maxOfOne    = 100
+	maxOfOne    = 200
 )
 
 // approved holds what was allowed and is to be run under an id, once: an agent

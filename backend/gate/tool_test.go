@@ -456,7 +456,7 @@ func TestApprovedOfOne(t *testing.T) {
 		c.Who, c.AgentID = approval.Ours, agent
 		return b.evaluate(c)
 	}
-	for i := range 100 {
+	for i := range 200 {
 		if got := ours("main"); got != "allow" {
 			t.Fatalf("%d: %s", i, got)
 		}

@@ -3,79 +3,242 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pending"
 )
 
-// TestHundredHooksAtOneHost has a hundred hooks of one agent ask the real host at
-// once, what passes, the same, and each something else.
-func TestHundredHooksAtOneHost(t *testing.T) {
-	const n = 100
-	w := mcpWorld(t)
-	var mu sync.Mutex
-	var kinds map[string]int
-	begin := func(command func(i int) string) (wait func()) {
-		mu.Lock()
-		kinds = map[string]int{}
-		mu.Unlock()
-		var hooks sync.WaitGroup
-		for i := range n {
-			hooks.Go(func() {
-				cmd := w.command("hook", "claude-code")
-				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as an agent's would be
-				got := finish(t, cmd, claudeAsks("PermissionRequest", command(i)))
-				kind := "something else: " + fmt.Sprintf("%+v", got)
-				switch {
-				case got.code != 0 || got.stderr != "":
-				case got.stdout == "":
-					kind = "silent"
-				case strings.Contains(got.stdout, `"behavior":"allow"`) && strings.Contains(got.stdout, "run --approved "):
-					kind = "allow"
-				case strings.Contains(got.stdout, `"behavior":"deny"`):
-					kind = "deny"
+// hundred is how many hooks one agent has at once here.
+const hundred = 100
+
+// manyPolicy lets printf pass and asks about the rest.
+const manyPolicy = `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss"}, "agents": {"*": {"allowlist": [{"pattern": "printf"}]}}}`
+
+func manyWorld(t *testing.T) *world {
+	t.Helper()
+	w := testWorld(t)
+	w.policy(t, manyPolicy)
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// geminiAsks is an event of Gemini CLI about a command.
+func geminiAsks(command string) string {
+	text, _ := json.Marshal(map[string]any{
+		"session_id": "s", "cwd": "/", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+		"tool_input": map[string]any{"command": command},
+	})
+	return string(text)
+}
+
+// manyAgents are an agent that asks by itself where nobody can be asked, and
+// one that would run it.
+var manyAgents = []struct {
+	name  string
+	asks  func(command string) string
+	allow string // with the command line in the place of %s
+	deny  string // with the reason
+	// unasked is the same where nobody could be asked; %.0s is silence.
+	unasked string
+}{
+	{
+		"claude-code",
+		func(command string) string { return claudeAsks("PermissionRequest", command) },
+		`{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedInput":{"command":"%s","description":"x"}},"hookEventName":"PermissionRequest"}}` + "\n",
+		`{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"%s"},"hookEventName":"PermissionRequest"}}` + "\n",
+		"%.0s",
+	},
+	{
+		"gemini",
+		geminiAsks,
+		`{"decision":"allow","hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"%s"}}}` + "\n",
+		`{"decision":"deny","reason":"%s"}` + "\n",
+		`{"decision":"deny","reason":"%s"}` + "\n",
+	},
+}
+
+// hooked is what came of the hook with this number.
+type hooked struct {
+	i int
+	ended
+}
+
+// burst runs a hundred hooks of an agent at once, each in a session of its own,
+// as an agent would. Those that hang are killed, and end with code -1.
+func (w *world) burst(t *testing.T, agent string, input func(i int) string) <-chan hooked {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	over := make(chan hooked, hundred)
+	var hooks sync.WaitGroup
+	t.Cleanup(func() { cancel(); hooks.Wait() })
+	for i := range hundred {
+		cmd := exec.CommandContext(ctx, "countersign", "hook", agent, "--timeout=10m")
+		cmd.Dir, cmd.Env = w.home, w.env()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		hooks.Go(func() { over <- hooked{i, finish(t, cmd, input(i))} })
+	}
+	return over
+}
+
+// approvedID returns the id under which an answer lets a command run, "" where
+// it is no such answer.
+func approvedID(t *testing.T, allow string, got ended) string {
+	t.Helper()
+	before, after, _ := strings.Cut(fmt.Sprintf(allow, countersignPath(t)+" run --approved |"), "|")
+	id, begins := strings.CutPrefix(got.stdout, before)
+	id, ends := strings.CutSuffix(id, after)
+	if !begins || !ends || strings.ContainsAny(id, `" `) || got.stderr != "" || got.code != 0 {
+		return ""
+	}
+	return id
+}
+
+// allowedAll waits for a hundred answers that let a command run, each under an
+// id of its own, and returns one of the ids.
+func allowedAll(t *testing.T, allow string, over <-chan hooked) (id string) {
+	t.Helper()
+	ids := map[string]bool{}
+	for range hundred {
+		h := <-over
+		if id = approvedID(t, allow, h.ended); id == "" || ids[id] {
+			t.Fatalf("hook %d: %+v", h.i, h.ended)
+		}
+		ids[id] = true
+	}
+	return id
+}
+
+// nothingRan checks that a hundred requests were judged so and that none has
+// run: what was allowed waits for the agent to run it.
+func (w *world) nothingRan(t *testing.T, judged approval.Verdict) {
+	t.Helper()
+	rows := w.rows(t)
+	if len(rows) != hundred {
+		t.Errorf("the history has %d requests", len(rows))
+	}
+	for _, r := range rows {
+		if r.Judged != judged || !r.Started.IsZero() {
+			t.Errorf("%s: judged %s, started %v", r.ID, r.Judged, r.Started)
+		}
+	}
+}
+
+// A hundred identical asks of one agent are one question. One answer is for
+// each of them, and each may run once what was asked.
+func TestHooksOneQuestion(t *testing.T) {
+	for _, agent := range manyAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			w := manyWorld(t)
+			over := w.burst(t, agent.name, func(int) string { return agent.asks("uname -s") })
+			var open []approval.Prompt
+			if !eventually(func() bool {
+				w.json(t, &open, "approvals", "pending")
+				return len(open) == 1 && open[0].Count == hundred || len(over) > 0
+			}) || len(over) > 0 {
+				t.Fatalf("%d questions wait, and %d hooks have ended", len(open), len(over))
+			}
+			w.must(t, "approvals", "approve", open[0].ID)
+			id := allowedAll(t, agent.allow, over)
+			w.mustQuestions(t, 0)
+			w.nothingRan(t, approval.VerdictAsk)
+			uname, err := w.program("uname", "-s").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := w.asks("--approved", id).Output(); err != nil || string(out) != string(uname) {
+				t.Errorf("what was allowed: %q, %v", out, err)
+			}
+			if out, err := w.asks("--approved", id).Output(); err == nil || len(out) > 0 {
+				t.Errorf("it runs twice: %q", out)
+			}
+		})
+	}
+}
+
+// Of a hundred asks about different things at most as many wait as one agent
+// may have, and the others end at once as where nobody can be asked. An answer
+// is for one of them alone, and the end of the host allows nothing.
+func TestHooksManyQuestions(t *testing.T) {
+	const (
+		later  = " Asking again later can help. Nobody could be asked: try again later or continue without it."
+		full   = "rate limited: too many questions of this agent are waiting already." + later
+		closed = "approval prompt closed without decision: the host is closing." + later
+		no     = "SYSTEM_RUN_DENIED: user denied. The person said no: stop here and ask them in the conversation."
+	)
+	for _, agent := range manyAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			w := manyWorld(t)
+			command := func(i int) string { return fmt.Sprint("uname -", i) }
+			over := w.burst(t, agent.name, func(i int) string { return agent.asks(command(i)) })
+			waits := map[string]bool{}
+			for i := range hundred {
+				waits[command(i)] = true
+			}
+			// ends waits for n hooks to end, and for nothing else.
+			ends := func(n int, want string) {
+				t.Helper()
+				for range n {
+					h := <-over
+					if h.ended != (ended{want, "", 0}) {
+						t.Fatalf("hook %d: %+v, want %q", h.i, h.ended, want)
+					}
+					delete(waits, command(h.i))
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				kinds[kind]++
-			})
-		}
-		return hooks.Wait
-	}
-	count := func(kind string) int {
-		mu.Lock()
-		defer mu.Unlock()
-		return kinds[kind]
-	}
-	ended := func(what string, want map[string]int) {
-		t.Helper()
-		if fmt.Sprint(kinds) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, want %v", what, kinds, want)
-		}
-	}
+			}
+			ends(hundred-pending.PerAgent, fmt.Sprintf(agent.unasked, full))
+			open := w.mustQuestions(t, pending.PerAgent)
+			for _, q := range open {
+				if q.Count != 1 || q.CallerGone || !waits[q.Plan.Text] {
+					t.Errorf("nobody waits for %q, or %d do", q.Plan.Text, q.Count)
+				}
+			}
+			if len(over) > 0 {
+				t.Errorf("%d hooks ended without an answer", len(over))
+			}
+			limited := 0
+			for _, r := range w.rows(t) {
+				if r.Reason == approval.ReasonRateLimited && r.Verdict == approval.VerdictDeny {
+					limited++
+				}
+			}
+			if limited != hundred-pending.PerAgent {
+				t.Errorf("%d of the requests are rate-limited", limited)
+			}
 
-	begin(func(int) string { return "printf x" })()
-	ended("what passes", map[string]int{"allow": n})
+			w.must(t, "approvals", "approve", open[0].ID)
+			if h := <-over; command(h.i) != open[0].Plan.Text || approvedID(t, agent.allow, h.ended) == "" {
+				t.Fatalf("%s was allowed, and hook %d says %+v", open[0].Plan.Text, h.i, h.ended)
+			}
+			w.must(t, "approvals", "deny", open[1].ID)
+			ends(1, fmt.Sprintf(agent.deny, no))
+			if waits[open[1].Plan.Text] {
+				t.Errorf("another than %s was denied", open[1].Plan.Text)
+			}
+			w.end(syscall.SIGTERM)
+			ends(pending.PerAgent-2, fmt.Sprintf(agent.unasked, closed))
+		})
+	}
+}
 
-	wait := begin(func(int) string { return "touch one" })
-	if !eventually(func() bool { return w.mustQuestions(t, 1)[0].Count == n }) {
-		t.Fatalf("%d share a question", w.mustQuestions(t, 1)[0].Count)
+// A hundred calls that policy allows pass at once, and nobody is asked.
+func TestHooksAllowed(t *testing.T) {
+	for _, agent := range manyAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			w := manyWorld(t)
+			over := w.burst(t, agent.name, func(i int) string { return agent.asks(fmt.Sprint("printf ", i)) })
+			allowedAll(t, agent.allow, over)
+			w.mustQuestions(t, 0)
+			w.nothingRan(t, approval.VerdictAllow)
+		})
 	}
-	w.must(t, "approvals", "deny", w.mustQuestions(t, 1)[0].ID)
-	wait()
-	ended("the same", map[string]int{"deny": n})
-
-	wait = begin(func(i int) string { return fmt.Sprint("touch ", i) })
-	if !eventually(func() bool { return count("silent") == n-pending.PerAgent }) {
-		t.Fatalf("%v", kinds)
-	}
-	for _, q := range w.mustQuestions(t, pending.PerAgent) {
-		w.must(t, "approvals", "deny", q.ID)
-	}
-	wait()
-	ended("each something else", map[string]int{"deny": pending.PerAgent, "silent": n - pending.PerAgent})
 }
