@@ -19,6 +19,7 @@ func (w *world) reviewer() *line {
 	c.Caps = []string{"approvals"}
 	l, err := w.dial(device1(w.t), c, nil)
 	must(w.t, err)
+	l.call("health", nil) // who is served is in: being greeted comes before
 	return l
 }
 
