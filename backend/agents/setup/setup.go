@@ -57,6 +57,8 @@ var (
 	ErrChanged = errors.New("the file changed since the difference was shown, so nothing was written: look again")
 	// ErrNoFile says that an agent has no settings file that takes a hook.
 	ErrNoFile = errors.New("there is no settings file to edit for it")
+	// ErrNoProject says that the folder belongs to no project.
+	ErrNoProject = errors.New("there is no project here: go into its folder, or use the scope user")
 )
 
 // Agents returns the names of the agents that this room knows, sorted.
@@ -96,7 +98,7 @@ func (e Env) place(t target, scope Scope) (root, file string, err error) {
 	case scope != ScopeProject:
 		return "", "", fmt.Errorf("no scope is called %q: use user or project", scope)
 	case e.Project == "":
-		return "", "", errors.New("there is no project here: go into its folder, or use the scope user")
+		return "", "", ErrNoProject
 	}
 	return e.Project, t.project, nil
 }

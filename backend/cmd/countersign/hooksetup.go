@@ -220,6 +220,9 @@ func (c hookStatusCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.Scope == setup.ScopeProject && env.Project == "" {
+		return setup.ErrNoProject
+	}
 	states := setup.Look(env)
 	if c.Agent != "" {
 		if states = setup.LookAt(env, c.Agent); len(states) == 0 {
@@ -233,7 +236,7 @@ func (c hookStatusCommand) Run(p *program) error {
 			continue
 		}
 		one := hookState{State: s}
-		if c.Test && s.Scope == setup.ScopeUser {
+		if c.Test && (s.Scope == setup.ScopeUser || c.Scope != "") { // once for each agent
 			trial, err := setup.Try(p.ctx, env, s.Agent)
 			if err != nil {
 				return err
@@ -250,7 +253,11 @@ func (c hookStatusCommand) Run(p *program) error {
 		for _, s := range list {
 			writeHookState(w, s)
 		}
-		if len(list) == 0 {
+		switch {
+		case len(list) > 0:
+		case c.Agent != "":
+			fmt.Fprintf(w, "%s has no settings file for the scope %s.\n", states[0].Title, c.Scope)
+		default:
 			fmt.Fprintln(w, "No agent was found here. With --all, all that can be asked are shown.")
 		}
 	})
@@ -261,13 +268,13 @@ func (c hookStatusCommand) Run(p *program) error {
 }
 
 // shows reports whether a state is worth a place: agents that are here or were
-// asked for, and projects with something of ours.
+// asked for, and projects that were asked for or have something of ours.
 func (c hookStatusCommand) shows(s setup.State) bool {
 	quiet := s.Condition == setup.NotInstalled || s.Condition == setup.ByHand
 	if c.Scope != "" && s.Scope != c.Scope {
 		return false
 	}
-	if s.Scope == setup.ScopeProject {
+	if s.Scope == setup.ScopeProject && c.Scope == "" {
 		return !quiet
 	}
 	return c.All || c.Agent != "" || s.Found.Here() || !quiet

@@ -157,7 +157,9 @@ func TestHookSetupWords(t *testing.T) {
 		{"hook install", exitUsage, "name one agent"},
 		{"hook install claude-code --all", exitUsage, "name one agent"},
 		{"hook install nobody --yes", exitUsage, "use one of claude-code, codex"},
+		{"hook uninstall nobody --yes", exitUsage, "use one of claude-code, codex"},
 		{"hook status codex --scope world", exitUsage, "--scope must be one of"},
+		{"hook status codex --scope project", exitError, "there is no project here"},
 		{"hook install generic --yes", exitUsage, "no settings are known"},
 		{"hook status nobody", exitUsage, "use one of"},
 		{"hook install codex --scope world", exitUsage, "--scope must be one of"},
@@ -241,6 +243,19 @@ func TestHookSetupProject(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("--scope %q shows %q", scope, got)
+		}
+	}
+	for words, want := range map[string]string{
+		"status claude-code --scope project":   "Claude Code (claude-code), project: not installed\n",
+		"status cursor --scope project":        "Cursor (cursor), project: installed\n",
+		"status cursor --scope project --test": "test     without a host: beforeShellExecution would refuse",
+		"status opencode --scope project":      "opencode has no settings file for the scope project.\n",
+		"status --scope project":               "Claude Code (claude-code), project: not installed\n",
+	} {
+		cmd := w.command(append([]string{"hook"}, strings.Fields(words)...)...)
+		cmd.Dir = deep
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s", words, err, out)
 		}
 	}
 }
