@@ -21,7 +21,7 @@ import (
 
 type hookCommands struct {
 	hookSetupCommands
-	Opencode hookOpencode `cmd:"" help:"Answer the permission requests of a running opencode, until this is ended."`
+	Opencode hookOpencode `cmd:"" help:"Answer the permission requests of a running opencode, until this is ended. It has no hooks, and is followed with --url."`
 
 	Run hookCommand `cmd:"" default:"withargs" help:"Answer the hook of an agent: read one event, have it judged and asked about, print what that agent understands."`
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // hookOpencode answers the permission requests of a running opencode, which has
-// no hook that is started for each.
+// no hook that is started for each. Without --url one request is read as the hook
+// of another agent reads its event, and where it cannot be answered nothing is said.
 type hookOpencode struct {
 	URL   string `help:"Where opencode's server listens, on this machine: http://127.0.0.1:4096. Its password is taken from OPENCODE_SERVER_PASSWORD." required:"" placeholder:"URL" name:"url"`
 	Agent string `help:"Agent id (default: opencode)." placeholder:"ID"`

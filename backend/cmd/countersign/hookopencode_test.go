@@ -125,3 +125,13 @@ func TestHookOpencodeURL(t *testing.T) {
 		}
 	}
 }
+
+// Who looks for opencode among the hooks reads that it is followed.
+func TestHookOpencodeHelp(t *testing.T) {
+	w := hookWorld(t)
+	for _, words := range [][]string{{"--help"}, {"opencode", "--help"}} {
+		if got := w.hook(t, "", words...); got.code != 0 || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "It has no hooks, and is followed with --url.") {
+			t.Errorf("%v: %+v", words, got)
+		}
+	}
+}
