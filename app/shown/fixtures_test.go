@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
-	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
@@ -472,7 +471,8 @@ func newHooks() ([]shown.Hook, *shown.HookChange, *shown.HookTrial) {
 	state := func(agent, title string, c setup.Condition, gone setup.Would) setup.State {
 		return setup.State{
 			Agent: agent, Title: title, Scope: setup.ScopeUser, Found: setup.Found{Folder: home + "/." + agent}, File: home + "/." + agent + "/settings.json", Condition: c,
-			WithoutProgram: gone, WithoutApp: setup.AskSelf, Capability: hook.Capability{Experimental: agent != "claude-code"},
+			WithoutProgram: gone, WithoutApp: setup.AskSelf,
+			Can: []string{"it waits for the answer, for up to 24 hours", "experimental: not tried against the real program"},
 		}
 	}
 	claude, codex, gemini := state("claude-code", "Claude Code", setup.Installed, setup.AskSelf), state("codex", "Codex", setup.NotInstalled, setup.AskSelf), state("gemini", "Gemini CLI", setup.Vanished, setup.Run)
@@ -485,7 +485,7 @@ func newHooks() ([]shown.Hook, *shown.HookChange, *shown.HookTrial) {
 	project := claude
 	project.File, project.Condition = home+"/Projects/atlas/.claude/settings.local.json", setup.Vanished
 	list := shown.NewHooks([]setup.State{claude, codex, copilot, cursor, gemini, opencode}, []setup.State{gemini, project}, in)
-	change := &shown.HookChange{ID: "c1", File: home + "/.codex/hooks.json", Warning: "Codex may run nothing (security=deny): with this hook every call of it that comes here is denied, until you choose something else for it.", Notes: []string{"Codex asks once whether it may run this hook: say yes."}, Diff: []string{
+	change := &shown.HookChange{ID: "c1", File: home + "/.codex/hooks.json", Warning: "Codex may run nothing (security=deny): with this hook every call of it that comes here is denied, until you choose something else for it.", Notes: codex.Notes, Diff: []string{
 		"--- ~/.codex/hooks.json", "+++ ~/.codex/hooks.json", "@@ -1,3 +1,12 @@", " {", "   // kept by hand", `-  "hooks": {}`, `+  "hooks": {`, `+    "PermissionRequest": [`,
 		`+      {"hooks": [{"type": "command", "command": "/Applications/Countersign.app/Contents/Helpers/countersign hook codex --timeout 600s"}]}`, "+    ]", "+  }", " }",
 	}}

@@ -19,16 +19,16 @@ type Hook struct {
 	Problem string `json:"problem,omitempty"`
 	// Gone completes "If Countersign were gone, it", Nobody "Where nobody can be
 	// asked, it".
-	Gone       string   `json:"gone"`
-	Nobody     string   `json:"nobody"`
+	Gone   string `json:"gone"`
+	Nobody string `json:"nobody"`
+	// Can is what it is able to, BlindSpots what passes by it, and Notes what is
+	// left to do.
 	Can        []string `json:"can"`
 	BlindSpots []string `json:"blindSpots"`
 	Notes      []string `json:"notes"`
 	// Elsewhere are files of projects, and others, in which a hook is not as it
 	// was left.
 	Elsewhere []HookFile `json:"elsewhere"`
-	// Untried tells that this was never tried against the agent itself.
-	Untried bool `json:"untried,omitempty"`
 }
 
 // HookFile is a settings file, and how our hook stands in it.
@@ -46,7 +46,7 @@ func NewHooks(list, lost []setup.State, in Person) []Hook {
 		h := Hook{
 			Agent: s.Agent, Title: display.Escape(s.Title), Here: s.Found.Here(), File: in.short(s.File), Condition: string(s.Condition), Old: s.Old,
 			Problem: display.Escape(s.Problem), Gone: s.WithoutProgram.String(), Nobody: s.WithoutApp.String(),
-			Can: escaped(s.Can), BlindSpots: escaped(s.BlindSpots), Notes: escaped(s.Notes), Untried: s.Capability.Experimental,
+			Can: escaped(s.Can), BlindSpots: escaped(s.BlindSpots), Notes: escaped(s.Notes),
 			Elsewhere: []HookFile{},
 		}
 		for _, l := range lost {

@@ -569,7 +569,6 @@ export const settings = {
       unreadable: 'Its settings cannot be read', 'by-hand': 'Set up by hand',
     } as Record<string, string>,
     old: 'Another version is installed',
-    untried: 'not tried against the agent itself',
     gone: (title: string, would: string) => `If Countersign were gone, ${title} ${would}.`,
     nobody: (would: string) => `Where nobody can be asked, it ${would}.`,
     install: 'Install…',

@@ -27,8 +27,13 @@ test('that every call would be denied is said with the difference, before it can
 
 test('what a hook can do, and what is left to do, is told of each agent', () => {
   open()
-  expect(screen.getByText(/^With the hook: it waits for the answer/)).toBeTruthy()
-  expect(screen.getByText(/until you trust it/)).toBeTruthy()
+  expect(screen.getAllByText(/^With the hook: it waits for the answer/)).toHaveLength(hooks.length)
+  for (const note of hooks.flatMap((hook) => hook.notes)) expect(screen.getByText(note)).toBeTruthy()
+})
+
+test('what is left to do is said once, also while a change is shown that says it', () => {
+  open({ ...hookChange, agent: 'codex' } as HookChange)
+  expect(screen.getAllByText(/until you trust it/)).toHaveLength(1)
 })
 
 test('a hook that is gone for good can be left out, and nothing is written for that', async () => {
