@@ -69,3 +69,14 @@ func unasked(why string) string {
 func unread(err error) string {
 	return "Countersign cannot read what the hook was given, so it does not run: " + err.Error()
 }
+
+// deniesOnly answers PreToolUse of Claude Code and Codex: what is not denied goes
+// the way of their own rules.
+func deniesOnly(o approval.Outcome, _ string) Answer {
+	if o.Verdict == approval.VerdictAllow || o.Verdict == approval.VerdictAsk {
+		return silent()
+	}
+	return specific(preToolUse, map[string]any{
+		"permissionDecision": "deny", "permissionDecisionReason": reason(o),
+	})
+}

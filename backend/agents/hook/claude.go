@@ -222,17 +222,6 @@ func strays(wild string) bool {
 		holds("{,", ",,", ",}") && holds("}/", "}.")
 }
 
-// deniesOnly answers PreToolUse of Claude Code and Codex: what is not denied goes
-// the way of their own rules.
-func deniesOnly(o approval.Outcome, _ string) Answer {
-	if o.Verdict == approval.VerdictAllow || o.Verdict == approval.VerdictAsk {
-		return silent()
-	}
-	return specific(preToolUse, map[string]any{
-		"permissionDecision": "deny", "permissionDecisionReason": reason(o),
-	})
-}
-
 // decided is an answer to PermissionRequest.
 func decided(decision map[string]any) Answer {
 	return specific(permissionRequest, map[string]any{"decision": decision})
