@@ -73,6 +73,35 @@ func TestFederatedOff(t *testing.T) {
 	}
 }
 
+// TestFederatedQuestions asks about what the person lists, where the gateway wants
+// all asked, and still denies the rest unasked.
+func TestFederatedQuestions(t *testing.T) {
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, approval.Entry{Pattern: "listed"})
+	b.script("listed", "echo ran")
+	b.script("other", "echo ran")
+	b.edit(func(d *store.Document) error {
+		d.Defaults.Ask = approval.AskOff
+		return d.Follow(store.PolicySource{Gateway: "home:1", Key: base64.RawURLEncoding.EncodeToString(public)})
+	})
+	signed, err := store.SignPolicy(key, 1, []byte(`{"version": 1, "defaults": {"ask": "always"}}`))
+	if err := errors.Join(err, b.store.Federate(signed)); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	b.person(once, func() { asked++ })
+	b.want([]string{"listed"}, `code 0 "ran\n"`)
+	b.want([]string{"other"}, "denied allowlist-miss")
+	if asked != 1 {
+		t.Errorf("%d questions", asked)
+	}
+	b.canAsk.Store(false)
+	b.want([]string{"listed"}, "denied ask-fallback")
+}
+
 // rewrite puts another text in the place of the policy file.
 func (b *bench) rewrite(change func(text []byte) []byte) {
 	file := b.path("state/exec-approvals.json")

@@ -36,10 +36,17 @@ func (s *Store) Federate(p SignedPolicy) error {
 // an edit waits, they are in the accepted version and in no file but its backup.
 func (s *Store) noteSerials() error {
 	_, err := s.mutate("", savedLease, s.serials)
-	if errors.Is(err, ErrHeld) {
-		return nil
+	if !errors.Is(err, ErrHeld) {
+		return err
 	}
-	return err
+	unlock, err := s.lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.noteHeld()
 }
 
 // serials is the edit that noteSerials makes.
@@ -71,11 +78,12 @@ func (s *Store) takeSigned(f federated) (behind bool, err error) {
 	if view == nil {
 		return false, fmt.Errorf("cannot take a policy: %w", s.last().Broken)
 	}
-	i := slices.IndexFunc(view.sources(), func(o PolicySource) bool { return o.Key == f.signed.Key })
+	sources := view.sources()
+	i := slices.IndexFunc(sources, func(o PolicySource) bool { return o.Key == f.signed.Key })
 	if i < 0 {
 		return false, ErrNotFollowed
 	}
-	from, had := view.sources()[i], s.federated[f.signed.Key].signed
+	from, had := sources[i], s.federated[f.signed.Key].signed
 	switch {
 	case f.signed.Serial < max(from.Serial, had.Serial):
 		return false, fmt.Errorf("the policy of %s is older than the one that holds", from.Gateway)
@@ -93,21 +101,28 @@ func (s *Store) takeSigned(f federated) (behind bool, err error) {
 		return false, err
 	}
 	s.federated = all
-	next, accepted := s.last(), view.accepted
+	s.publishAnew()
+	return true, nil
+}
+
+// publishAnew has policies that are made anew from the accepted version and the
+// one that waits hold.
+func (s *Store) publishAnew() {
+	next := s.last()
+	accepted := next.view.accepted
 	if next.Held != nil && s.accepted.text != nil {
-		if err := s.noteHeld(); err != nil {
-			return false, err
-		}
 		accepted, next.Hash, next.Document = s.accepted.doc, s.accepted.hash, s.accepted.doc
 	}
-	next.Generation, next.view = 0, s.newView(accepted, view.waiting, view.kept)
+	next.Generation, next.view = 0, s.newView(accepted, next.view.waiting, next.view.kept)
 	s.publish(next)
-	return true, nil
 }
 
 // noteHeld notes the serials in the accepted version while another one waits in
 // the file: the next start compares with it.
 func (s *Store) noteHeld() error {
+	if now := s.last(); now.Held == nil || s.accepted.text == nil {
+		return nil // it was answered, or nothing was accepted yet: the next one notes it
+	}
 	doc, err := s.parse(s.accepted.text)
 	if err != nil {
 		return err
@@ -127,6 +142,7 @@ func (s *Store) noteHeld() error {
 	}
 	s.accepted = version{text, hashOf(text), doc}
 	s.record(savedLease)
+	s.publishAnew()
 	return nil
 }
 

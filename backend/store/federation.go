@@ -236,45 +236,38 @@ func (d *Document) setSources(list []PolicySource) error {
 }
 
 // tighten adds to what holds for an agent what another document says, which
-// permits nothing. Where both cannot hold at once nothing may run.
+// permits nothing. It may have more asked about: view.follow keeps to what an
+// ask=off of the person denies (approval.Policy.Own).
 func tighten(p approval.Policy, whose string, d *Document, home string) approval.Policy {
 	layers := d.layers(p.AgentID)
-	from := func(field string, to approval.Policy, origin string) approval.Policy {
-		to.Origins[field] = whose + ", " + origin
-		return to
-	}
+	p.Origins = maps.Clone(p.Origins) // those of the person's own stay as they are
+	from := func(field, origin string) { p.Origins[field] = whose + ", " + origin }
 	security, at := first(layers, "security", "", func(r *Rules) approval.Security { return r.Security })
 	ask, askAt := first(layers, "ask", "", func(r *Rules) approval.Ask { return r.Ask })
 	fallback, fallbackAt := first(layers, "askFallback", "", func(r *Rules) approval.Security { return r.AskFallback })
 	if (security != "" || ask != "") && fallback == "" { // full would run what is asked about here
 		fallback, fallbackAt = approval.SecurityList, cmp.Or(at, askAt)
 	}
-	listedOnly := p.Security == approval.SecurityList && p.Ask == approval.AskOff
 	if now := approval.StricterSecurity(p.Security, security); now != p.Security {
 		p.Security = now
-		p = from("security", p, at)
+		from("security", at)
 	}
-	switch now := approval.StricterAsk(p.Ask, ask); {
-	case now == p.Ask:
-	case listedOnly && now == approval.AskAlways: // what is not listed may not be asked about, and what is may not go unasked
-		p.Security = approval.SecurityDeny
-		p = from("security", p, askAt)
-	case !listedOnly:
+	if now := approval.StricterAsk(p.Ask, ask); now != p.Ask {
 		p.Ask = now
-		p = from("ask", p, askAt)
+		from("ask", askAt)
 	}
 	if now := approval.StricterSecurity(p.AskFallback, fallback); now != p.AskFallback {
 		p.AskFallback = now
-		p = from("askFallback", p, fallbackAt)
+		from("askFallback", fallbackAt)
 	}
 	if skills, at := first(layers, "autoAllowSkills", nil, func(r *Rules) *bool { return r.AutoAllowSkills }); skills != nil && p.AutoAllowSkills {
 		p.AutoAllowSkills = false
-		p = from("autoAllowSkills", p, at)
+		from("autoAllowSkills", at)
 	}
 	presence, at := first(layers, "presence", "", func(r *Rules) approval.Presence { return r.Presence })
 	if now := approval.StricterPresence(p.Presence, presence); now != p.Presence {
 		p.Presence = now
-		p = from("presence", p, at)
+		from("presence", at)
 	}
 	if bins := firstList(layers, nil, func(r *Rules) []string { return r.SafeBins }); bins != nil {
 		p.SafeBins = common(p.SafeBins, bins)

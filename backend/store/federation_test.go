@@ -36,14 +36,14 @@ func sign(t *testing.T, key ed25519.PrivateKey, serial int64, members ...string)
 func TestTighten(t *testing.T) {
 	key, public := signer(t)
 	for _, c := range []struct{ name, own, gateway, want string }{
-		{"nothing", `"security": "full", "ask": "off"`, ``, "full/off/deny"},
-		{"deny", `"security": "full", "ask": "off"`, `"security": "deny"`, "deny/off/deny"},
+		{"nothing", `"security": "full", "ask": "off"`, ``, "full/off/deny and off"},
+		{"deny", `"security": "full", "ask": "off"`, `"security": "deny"`, "deny/off/deny and off"},
 		{"looser", `"security": "deny", "ask": "always"`, `"security": "allowlist", "ask": "on-miss"`, "deny/always/deny"},
-		{"allow all is listed", `"security": "full", "ask": "off", "askFallback": "full"`, `"security": "allowlist"`, "allowlist/off/allowlist"},
-		{"allow all is asked", `"security": "full", "ask": "off", "askFallback": "full"`, `"ask": "always"`, "full/always/allowlist"},
+		{"allow all is listed", `"security": "full", "ask": "off", "askFallback": "full"`, `"security": "allowlist"`, "allowlist/off/allowlist and off"},
+		{"allow all is asked", `"security": "full", "ask": "off", "askFallback": "full"`, `"ask": "always"`, "full/always/allowlist and off"},
 		{"more questions", `"security": "allowlist", "ask": "on-miss"`, `"ask": "always"`, "allowlist/always/deny"},
-		{"only listed stays", `"security": "allowlist", "ask": "off"`, `"ask": "on-miss"`, "allowlist/off/deny"},
-		{"only listed, and all asked", `"security": "allowlist", "ask": "off"`, `"ask": "always"`, "deny/off/deny"},
+		{"only listed stays", `"security": "allowlist", "ask": "off"`, `"ask": "on-miss"`, "allowlist/on-miss/deny and off"},
+		{"only listed, and all asked", `"security": "allowlist", "ask": "off"`, `"ask": "always"`, "allowlist/always/deny and off"},
 		{"fallback", `"security": "allowlist", "askFallback": "full"`, `"askFallback": "allowlist"`, "allowlist/on-miss/allowlist"},
 		{"fallback not said", `"security": "allowlist", "askFallback": "full"`, `"ask": "on-miss"`, "allowlist/on-miss/allowlist"},
 		{"presence", `"presence": "risky"`, `"presence": "always"`, "deny/on-miss/deny presence always"},
@@ -59,6 +59,14 @@ func TestTighten(t *testing.T) {
 		}
 		p := s.Snapshot().Policy("nobody knows it")
 		got := string(p.Security) + "/" + string(p.Ask) + "/" + string(p.AskFallback)
+		if p.Own != nil { // what this denies stays denied
+			got += " and " + string(p.Own.Ask)
+			for field, origin := range p.Own.Origins {
+				if strings.Contains(origin, "home:1") {
+					t.Errorf("%s: %s of the person is from %s", c.name, field, origin)
+				}
+			}
+		}
 		if p.Presence != "" && p.Presence != approval.PresenceNever {
 			got += " presence " + string(p.Presence)
 		}
