@@ -1,22 +1,15 @@
 package proc
 
 import (
-	"bytes"
-	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 func info(k *unix.KinfoProc) Info {
-	session, _ := unix.Getsid(int(k.Proc.P_pid))
-	return Info{
-		PID: int(k.Proc.P_pid), Parent: int(k.Eproc.Ppid), Group: int(k.Eproc.Pgid), Session: session,
-		Started: uint64(k.Proc.P_starttime.Sec)*1_000_000 + uint64(k.Proc.P_starttime.Usec),
-		Zombie:  k.Proc.P_stat == 5, // SZOMB in sys/proc.h
-	}
+	p := ofKinfo(unsafe.Slice((*byte)(unsafe.Pointer(k)), unsafe.Sizeof(*k)))
+	p.Session, _ = unix.Getsid(p.PID)
+	return p
 }
 
 func stat(pid int) (Info, error) {
@@ -47,11 +40,6 @@ const (
 
 	codeStatus = 0 // CS_OPS_STATUS
 	codeHash   = 5 // CS_OPS_CDHASH
-	hashSize   = 20
-
-	isValid    = 0x0000_0001 // CS_VALID
-	isHardened = 0x0001_0000 // CS_RUNTIME
-	isDebugged = 0x1000_0000 // CS_DEBUGGED
 )
 
 // exe asks the kernel: the path that a process shows in kern.procargs2 lies
@@ -75,7 +63,7 @@ func codeOf(pid int) (Code, error) {
 	if errno := csops(pid, codeHash, unsafe.Pointer(&hash), hashSize); errno != 0 {
 		return Code{}, nil // it has none
 	}
-	return Code{hex.EncodeToString(hash[:]), flags&isValid != 0, flags&isHardened != 0, flags&isDebugged != 0}, nil
+	return ofCode(flags, hash), nil
 }
 
 func csops(pid, op int, buf unsafe.Pointer, size uintptr) unix.Errno {
@@ -83,23 +71,12 @@ func csops(pid, op int, buf unsafe.Pointer, size uintptr) unix.Errno {
 	return errno
 }
 
-// environ returns the environment block of a process: kern.procargs2 is argc,
-// the path, padding, argc arguments, the environment.
+// environ returns the environment block of a process. The kernel keeps it back
+// for Apple's own programs, which then have none.
 func environ(pid int) ([]byte, error) {
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {
 		return nil, err
 	}
-	if len(b) < 4 {
-		return nil, errors.New("internal error: kern.procargs2 is too short")
-	}
-	argc, b := int(binary.LittleEndian.Uint32(b)), b[4:]
-	_, b, _ = bytes.Cut(b, []byte{0})
-	b = bytes.TrimLeft(b, "\x00")
-	for range argc {
-		if _, b, _ = bytes.Cut(b, []byte{0}); len(b) == 0 {
-			break
-		}
-	}
-	return b, nil
+	return ofArguments(b)
 }

@@ -56,9 +56,6 @@ func (c *children) join() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.host = unix.Getpgrp()
-		if err := keepOurs(); err != nil {
-			return err
-		}
 		if err := c.open(); err != nil {
 			return err
 		}
@@ -67,15 +64,23 @@ func (c *children) join() error {
 	return nil
 }
 
-// keepOurs keeps the descriptors that this process inherited from whoever
-// started it away from its children. Those it opens itself are kept already.
-func keepOurs() error {
-	list, err := os.ReadDir("/dev/fd")
+// keepEach marks every open descriptor beyond the standard three one by one.
+//
+// The names alone are read: macOS gives entries of this folder no type, so
+// that os.ReadDir looks at each, and a look at a kernel queue, which the Go
+// runtime itself has open, is an error there.
+func keepEach() error {
+	folder, err := os.Open("/dev/fd")
 	if err != nil {
 		return err
 	}
-	for _, e := range list {
-		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
 			unix.CloseOnExec(fd)
 		}
 	}
@@ -149,8 +154,11 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	c.mu.Unlock()
 
 	p := &process{run: u, when: time.Now()}
-	var err error
-	if p.PID, err = spawn(); err == nil {
+	err := keepOurs()
+	if err == nil {
+		p.PID, err = spawn()
+	}
+	if err == nil {
 		info, statErr := proc.Stat(p.PID) // it is not reaped, so this is it
 		if statErr != nil {
 			err = fmt.Errorf("cannot look at the program that was started: %w", statErr)

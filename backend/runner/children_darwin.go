@@ -24,6 +24,11 @@ func (*children) unwatch()     {}
 func (*children) reaped()      {}
 func (*children) reapOrphans() {}
 
+// keepOurs keeps the descriptors of this process away from the program that
+// starts next: those that it inherited, and those that the frameworks of the
+// system opened since, which do not all say that they are its own.
+func keepOurs() error { return keepEach() }
+
 // quiet is never sure here: a list of all processes is one system call.
 func (*children) quiet(*process) bool { return false }
 
@@ -35,17 +40,15 @@ func await(pid int) (ending, usage, error) {
 		return ending{}, usage{}, err
 	}
 	for {
-		var c child
+		var info [siginfoSize]byte
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pidOnly, uintptr(pid),
-			uintptr(unsafe.Pointer(&c)), unix.WEXITED|unix.WNOWAIT, 0, 0)
+			uintptr(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOWAIT, 0, 0)
 		switch {
 		case errno == unix.EINTR:
 		case errno != 0:
 			return ending{}, usage{}, errno
-		case c.code == exited:
-			return ending{code: int(c.status)}, usage{}, nil
 		default:
-			return ending{signal: unix.Signal(c.status)}, usage{}, nil
+			return endingOf(info[:]), usage{}, nil
 		}
 	}
 }
@@ -75,20 +78,8 @@ func awaitExit(pid int) error {
 	}
 }
 
-// child is what waitid says of a child: the head of siginfo_t.
-type child struct {
-	signo, errno, code int32
-	pid                int32
-	uid                uint32
-	status             int32
-	_                  [128]byte
-}
-
 // pidOnly makes waitid look at one child (P_PID).
 const pidOnly = 1
-
-// exited as child.code says that a program ended by itself (CLD_EXITED).
-const exited = 1
 
 // signalExactly signals the process that was seen. This platform has no
 // handle for a process: between the look and the signal its id could pass to

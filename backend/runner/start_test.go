@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/proc"
 )
@@ -343,16 +345,30 @@ func TestChildHasOnlyWhatItShould(t *testing.T) {
 		t.Skip("skipped: descriptors are counted in /proc")
 	}
 	r, dir := newRunner(t), scratch(t)
-	// More open files move the numbers of ours around.
+	// More open files move the numbers of ours around. Those of libraries are
+	// not marked as ours alone.
 	for range 40 {
-		f, err := os.Open(os.DevNull)
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY, 0)
 		must(t, err)
-		defer f.Close()
+		defer unix.Close(fd)
 		for _, job := range []Job{argvJob(t, dir, "ls", "/proc/self/fd"), textJob(t, dir, `ls /proc/self/fd 2>&1 | cat`)} {
 			got := run1(t, r, job)
 			if want := "0\n1\n2\n3\n"; string(got.Stdout) != want || got.Denied != nil { // 3 is the folder ls reads
 				t.Fatalf("got %q, %+v", got.Stdout, got)
 			}
+		}
+	}
+}
+
+// Where descriptors cannot be kept all at once, each is kept by itself.
+func TestKeepEach(t *testing.T) {
+	for range 3 {
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY, 0)
+		must(t, err)
+		defer unix.Close(fd)
+		must(t, keepEach())
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+			t.Errorf("descriptor %d has the flags %#x: %v", fd, flags, err)
 		}
 	}
 }
