@@ -3,6 +3,7 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,11 @@ const (
 // was not started by this process or by what it started, and that is not in
 // the family of a process that asked: the asker, its ancestors within its
 // session, everything in that session, and all their descendants.
+//
+// The session of the first process is no family: on macOS all that launchd
+// starts is in it, from Dock apps to node services, and every terminal comes
+// from there. Of a process in it the ancestors below the first process count,
+// and their process groups, one of which launchd gives to each job.
 type Door struct {
 	self     process
 	programs programs
@@ -41,6 +47,7 @@ type Door struct {
 	mu       sync.Mutex
 	roots    map[process]struct{}
 	sessions map[int]struct{}
+	groups   map[int]struct{} // in the session of the first process
 }
 
 // NewDoor makes the door of this process. The program that this process runs
@@ -58,7 +65,7 @@ func NewDoor(further ...string) (*Door, error) {
 	}
 	return &Door{
 		self: process{me.PID, me.Started}, programs: own,
-		roots: map[process]struct{}{}, sessions: map[int]struct{}{},
+		roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]struct{}{},
 	}, nil
 }
 
@@ -82,40 +89,50 @@ func (d *Door) Remember(peer approval.Peer) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range chain {
-		if p.Session != chain[0].Session {
-			break
-		}
-		d.roots[process{p.PID, p.Started}] = struct{}{}
-	}
-	d.sessions[chain[0].Session] = struct{}{}
+	d.remember(chain)
 	return d.tidy()
 }
 
-// tidy forgets processes and sessions that are gone, when there are many.
+// firstPID is the process that starts all others and takes in those whose
+// parents ended: launchd, init.
+const firstPID = 1
+
+// remember keeps the family of a process, which it and its ancestors tell. The
+// caller holds the lock.
+func (d *Door) remember(chain []proc.Info) {
+	asker, first := chain[0], chain[len(chain)-1]
+	ofSystem := first.PID == firstPID && asker.Session == first.Session
+	for _, p := range chain {
+		if p.Session != asker.Session || p.PID == firstPID && p.PID != asker.PID {
+			break
+		}
+		d.roots[process{p.PID, p.Started}] = struct{}{}
+		if ofSystem && p.Group != first.Group {
+			d.groups[p.Group] = struct{}{}
+		}
+	}
+	if !ofSystem {
+		d.sessions[asker.Session] = struct{}{}
+	}
+}
+
+// tidy forgets processes, sessions and groups that are gone, when there are many.
 func (d *Door) tidy() error {
-	if len(d.roots) <= maxRoots && len(d.sessions) <= maxRoots {
+	if len(d.roots) <= maxRoots && len(d.sessions) <= maxRoots && len(d.groups) <= maxRoots {
 		return nil
 	}
 	list, err := proc.All()
 	if err != nil {
 		return err
 	}
-	live, sessions := map[process]bool{}, map[int]bool{}
+	live, sessions, groups := map[process]bool{}, map[int]bool{}, map[int]bool{}
 	for _, p := range list {
-		live[process{p.PID, p.Started}], sessions[p.Session] = true, true
+		live[process{p.PID, p.Started}], sessions[p.Session], groups[p.Group] = true, true, true
 	}
-	for id := range d.roots {
-		if !live[id] {
-			delete(d.roots, id)
-		}
-	}
-	for id := range d.sessions {
-		if !sessions[id] {
-			delete(d.sessions, id)
-		}
-	}
-	if len(d.roots) > maxRoots || len(d.sessions) > maxRoots {
+	maps.DeleteFunc(d.roots, func(id process, _ struct{}) bool { return !live[id] })
+	maps.DeleteFunc(d.sessions, func(id int, _ struct{}) bool { return !sessions[id] })
+	maps.DeleteFunc(d.groups, func(id int, _ struct{}) bool { return !groups[id] })
+	if len(d.roots) > maxRoots || len(d.sessions) > maxRoots || len(d.groups) > maxRoots {
 		return errors.New("too many processes ask at once")
 	}
 	return nil
@@ -199,7 +216,8 @@ func (d *Door) judge(id process, f facts) error {
 	for _, p := range f.chain {
 		_, root := d.roots[process{p.PID, p.Started}]
 		_, session := d.sessions[p.Session]
-		if root || session {
+		_, group := d.groups[p.Group]
+		if root || session || group {
 			return errors.New("this process belongs to a program that asks for permissions: use another terminal")
 		}
 	}

@@ -60,6 +60,61 @@ func TestDoorJudges(t *testing.T) {
 	}
 }
 
+// TestDoorInTheSessionOfTheSystem is a Mac as launchd makes it: everything that
+// comes from the Dock or as a service is in session 1, and so is what that
+// starts without a terminal. A terminal's window has a session of its own.
+func TestDoorInTheSessionOfTheSystem(t *testing.T) {
+	p := func(pid, parent, group, session int) proc.Info {
+		return proc.Info{PID: pid, Parent: parent, Group: group, Session: session, Started: uint64(pid)}
+	}
+	launchd := p(1, 0, 1, 1)
+	app := p(10, 1, 10, 1) // Countersign
+	terminal := p(20, 1, 20, 1)
+	shell := func(pid int, above ...proc.Info) []proc.Info {
+		return append([]proc.Info{p(pid, above[0].PID, pid, pid)}, append(above, launchd)...)
+	}
+	code := p(30, 1, 30, 1) // an editor with an agent in it
+	helper := p(31, 30, 30, 1)
+	hook := p(32, 31, 30, 1)
+	service := p(40, 1, 40, 1) // a node service
+	asks := map[string][]proc.Info{
+		"an editor":                      {hook, helper, code, launchd},
+		"a service":                      {service, launchd},
+		"an agent in a terminal":         shell(51, terminal),
+		"the first process of a machine": {launchd},
+	}
+	for _, row := range []struct {
+		asked, name string
+		peer        []proc.Info
+		passes      bool
+	}{
+		{"an editor", "a terminal", shell(21, terminal), true},
+		{"an editor", "another service", []proc.Info{service, launchd}, true},
+		{"an editor", "the hook again", []proc.Info{hook, helper, code, launchd}, false},
+		{"an editor", "what the helper starts later", []proc.Info{p(33, 31, 30, 1), helper, code, launchd}, false},
+		{"an editor", "its terminal, with a session", shell(34, helper, code), false},
+		{"an editor", "an orphan in its group", []proc.Info{p(35, 1, 30, 1), launchd}, false},
+		{"an editor", "a child of an orphan in its group", []proc.Info{p(36, 35, 36, 36), p(35, 1, 30, 1), launchd}, false},
+		{"a service", "a terminal", shell(21, terminal), true},
+		{"a service", "an editor's terminal", shell(34, helper, code), true},
+		{"a service", "its child", []proc.Info{p(41, 40, 40, 1), service, launchd}, false},
+		{"an agent in a terminal", "that window", []proc.Info{p(52, 51, 52, 51), p(51, 20, 51, 51), terminal, launchd}, false},
+		{"an agent in a terminal", "another window", shell(21, terminal), true},
+		{"an agent in a terminal", "an editor", []proc.Info{helper, code, launchd}, true},
+		{"the first process of a machine", "anybody", shell(21, terminal), false},
+	} {
+		d := &Door{self: process{app.PID, app.Started}, roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]struct{}{}}
+		d.remember(asks[row.asked])
+		err := d.judge(process{row.peer[0].PID, row.peer[0].Started}, facts{row.peer, true, false})
+		if (err == nil) != row.passes {
+			t.Errorf("%s asked, then %s: %v", row.asked, row.name, err)
+		}
+		if _, all := d.sessions[launchd.Session]; all {
+			t.Errorf("%s asked: the session of the system is remembered", row.asked)
+		}
+	}
+}
+
 func TestDoorSeesItself(t *testing.T) {
 	d, err := NewDoor()
 	if err != nil {
