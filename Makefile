@@ -1,6 +1,7 @@
 # Countersign. `make help` lists what there is.
 
 GO       ?= go
+SYSTEM   := $(shell uname -s)
 BIN      := build/bin
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X main.version=$(VERSION)
@@ -14,7 +15,7 @@ SWAPS    ?= 1000
 comma    := ,
 # The command line speaks HTTP/1.1 alone: that is all it needs, and it starts sooner.
 CLITAGS  := nethttpomithttp2
-TAGS     := desktop,production$(if $(filter Linux,$(shell uname -s)),$(comma)webkit2_41)
+TAGS     := desktop,production$(if $(filter Linux,$(SYSTEM)),$(comma)webkit2_41)
 
 # From where random tests begin. The number is the same in each run, so that a
 # failure is one of the change; another one finds other texts.
@@ -30,8 +31,8 @@ help:
 	@echo "make run          set up, build and start the app"
 	@echo "make test         set up, build and run every test"
 	@echo "make demo         a tour of the host on real programs, without questions to you"
-	@echo "make build        build/bin/Countersign (the app) and build/bin/countersign (command line)"
-	@echo "make app          build/dist/Countersign.app, its zip and cask"
+	@echo "make build        build/bin/countersign-app (on a Mac build/bin/Countersign.app) and build/bin/countersign (command line)"
+	@echo "make app          build/dist/Countersign.app for both kinds of Mac, its zip and cask"
 	@echo "make screenshots  every view of the page, as pictures in build/gallery"
 	@echo "make icons        the pictures of the status item, from their vectors"
 	@echo "make check        formatting, vet, modules, the tour"
@@ -44,42 +45,50 @@ setup:
 	@sh build/setup.sh
 
 # What the page may call, written by Wails from the Go side.
-bindings:
+bindings: setup
 	@tsoutputtype=interfaces CGO_ENABLED=0 $(GO) run -tags bindings ./app >/dev/null
 
 page: bindings
 	cd frontend && npm run --silent build -- --logLevel warn
 
-cli:
-	@mkdir -p $(BIN)
+# On a Mac a link leads from there into the bundle: what is built must not go through it.
+cli: setup
+	@mkdir -p $(BIN) && rm -f $(BIN)/countersign
 	CGO_ENABLED=0 $(GO) build -trimpath -tags $(CLITAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
 
+# A Mac takes only a bundle for an app: its own permissions, notifications and login item hang on it.
+ifeq ($(SYSTEM),Darwin)
+build: page
+	$(GO) run ./build/bundle -here -out $(BIN)
+	ln -sfn Countersign.app/Contents/Helpers/countersign $(BIN)/countersign
+else
 build: page cli
-	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/Countersign ./app
+	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/countersign-app ./app
+endif
 
 # Countersign.app, for both kinds of Mac. Elsewhere what needs a Mac is left out, and it says so.
 app: page
 	$(GO) run ./build/bundle
 
-run: setup build
-	$(BIN)/Countersign
+run: build
+	@sh build/run.sh $(BIN)
 
 demo: cli
 	$(GO) run ./build/demo $(BIN)/countersign
 
-test: setup build unit swap-test random-test fuzz-test page-test desktop-test
+test: build unit swap-test random-test fuzz-test page-test desktop-test
 
 # -race needs a C compiler, which setup looks for.
-unit:
+unit: setup
 	COUNTERSIGN_TEST=all $(GO) test -race -tags $(CLITAGS) -count=1 -timeout 20m ./...
 
 # Without -race, so that the swaps come as fast as they can.
-swap-test:
+swap-test: setup
 	COUNTERSIGN_SWAPS=$(SWAPS) $(GO) test -count=1 -timeout 20m -v -run '^TestSwap' ./backend/gate
 
 # Random texts compared with bash and dash, and the corpus really run, mixed too.
 # unit has a short turn of both under -race.
-random-test:
+random-test: setup
 	COUNTERSIGN_RANDOM_TEXTS=50000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomTexts$$' ./backend/runner
 	COUNTERSIGN_MIXTURES=6000 $(GO) test -v -count=1 -timeout 20m -run '^TestCorpusReallyRuns$$' ./backend/cmd/countersign
 
@@ -92,8 +101,8 @@ page-test: bindings
 	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs --check
 
 # The production program in a real window, on a display and bus of its own.
-desktop-test:
-	@if [ "$$(uname -s)" = Linux ]; then \
+desktop-test: build
+	@if [ $(SYSTEM) = Linux ]; then \
 		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
 			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem.*|StartedTwice|DeadPageComesBack|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
 	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
@@ -101,7 +110,7 @@ desktop-test:
 icons: setup
 	node build/icons/icons.mjs
 
-screenshots: setup bindings
+screenshots: bindings
 	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs ../build/gallery
 
 check: setup
@@ -110,9 +119,9 @@ check: setup
 
 # MILLION names a folder that keeps a history of a million rows; filling it takes minutes, once.
 bench: build
-	$(GO) run ./build/bench $(if $(MILLION),-million $(MILLION)) $(BIN)/countersign $(BIN)/Countersign
+	$(GO) run ./build/bench $(if $(MILLION),-million $(MILLION)) $(BIN)/countersign $(BIN)/countersign-app
 
-fuzz:
+fuzz: setup
 	@for p in $$($(GO) list $(FUZZED)); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; \

@@ -74,7 +74,7 @@ func newDesk(t *testing.T, policy string, env ...string) *desk {
 // start starts the app and waits for its host.
 func (d *desk) start(env ...string) {
 	d.t.Helper()
-	d.app = exec.Command(bin(d.t, "Countersign"), "--state-dir", d.state)
+	d.app = exec.Command(bin(d.t, "countersign-app"), "--state-dir", d.state)
 	d.app.Env = append(d.env(), env...)
 	d.app.Stdout, d.app.Stderr = &d.said, &d.said
 	if err := d.app.Start(); err != nil {
@@ -468,7 +468,7 @@ func TestStatusItemHalts(t *testing.T) {
 func TestStartedTwice(t *testing.T) {
 	d := newDesk(t, askMe)
 	d.eventually("its settings open", func() bool {
-		cmd := exec.Command(bin(t, "Countersign"), "--state-dir", d.state)
+		cmd := exec.Command(bin(t, "countersign-app"), "--state-dir", d.state)
 		cmd.Env = d.env()
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		out, err := cmd.CombinedOutput()
@@ -513,7 +513,7 @@ func TestNoDisplay(t *testing.T) {
 	for name, display := range map[string]string{"none": "", "one that is not there": ":4711"} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			cmd := exec.Command(bin(t, "Countersign"), "--state-dir", filepath.Join(home, "s"))
+			cmd := exec.Command(bin(t, "countersign-app"), "--state-dir", filepath.Join(home, "s"))
 			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "DISPLAY=" + display}
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError

@@ -32,11 +32,9 @@ var errNoCommandLine = errors.New("the command line of Countersign, which hooks 
 // hookEnv says what is written into the settings of agents.
 func (a *app) hookEnv() (setup.Env, error) {
 	e := setup.Env{Home: a.person.Home, State: a.state, Denies: a.denies, Getenv: os.Getenv, Now: time.Now}
-	beside := host.Beside("countersign")
-	if len(beside) == 0 {
+	if e.Program = host.CommandLine(); e.Program == "" {
 		return e, errNoCommandLine
 	}
-	e.Program = beside[0]
 	return e, nil
 }
 

@@ -103,7 +103,7 @@ func (a *app) start() error {
 	opt := host.Options{
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
 		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
-		Programs: host.Beside("countersign"), PolicyChanged: a.policyChanged, Event: a.runChanged,
+		Programs: host.Neighbours(), PolicyChanged: a.policyChanged, Event: a.runChanged,
 		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, Responsible: mac.Responsible(),
 		Confirm: func(what string, agents []string) error {
 			return a.presence.confirm(what, agents, a.prefs.get().Kept)

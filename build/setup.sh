@@ -6,6 +6,12 @@ set -eu
 need=
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# Every Mac has programs named cc and git, which only ask for these tools.
+if [ "$(uname -s)" = Darwin ] && ! xcode-select -p >/dev/null 2>&1; then
+	echo "Apple's command line tools are missing. Type: xcode-select --install" >&2
+	exit 1
+fi
+
 if ! have go; then
 	echo "Go is missing: install Go 1.26 or newer from your package manager, then try again." >&2
 	exit 1
@@ -18,11 +24,15 @@ fi
 
 # Node 20.19 is what Vite needs.
 if ! have node || ! node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)'; then
-	echo "Node.js 20.19 or newer is missing. Type: nvm install 20, or on a Debian that has it: sudo apt-get install nodejs npm" >&2
+	case "$(uname -s)" in
+	Darwin) hint="brew install node" ;;
+	*) hint="nvm install 20, or on a Debian that has it: sudo apt-get install nodejs npm" ;;
+	esac
+	echo "Node.js 20.19 or newer is missing. Type: $hint" >&2
 	exit 1
 fi
 if ! have npm; then
-	echo "npm is missing. Type: sudo apt-get install npm, or install it beside your Node.js" >&2
+	echo "npm is missing: it comes with Node.js, or on Debian as a package of its own: sudo apt-get install npm" >&2
 	exit 1
 fi
 
@@ -60,7 +70,7 @@ if [ -z "$need" ]; then
 fi
 
 if [ "$(uname -s)" = Darwin ]; then
-	echo "Missing:$need. Type: xcode-select --install" >&2
+	echo "Missing:$need, which Apple's command line tools hold: look at them with xcode-select -p" >&2
 	exit 1
 fi
 install="apt-get update && apt-get install -y --no-install-recommends$need"

@@ -18,36 +18,67 @@ func Person() (name, shell string) {
 	return name, shell
 }
 
-// Beside returns the path of another program of ours in the folder of this one,
-// for Options.Programs: nothing where there is none.
-func Beside(name string) []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return beside(self, name)
-}
+// place is where a program of ours lies: by this name in a folder with the
+// others, or there in the Contents of a bundle for macOS.
+type place struct{ name, inBundle string }
 
-// beside looks in the folder of a program, and where a bundle for macOS keeps
-// others: there the window and the command line cannot share a folder.
-func beside(self, name string) []string {
-	mine, err := os.Stat(self)
-	if err != nil {
-		return nil
-	}
-	folders := []string{"."}
-	switch filepath.Base(filepath.Dir(self)) {
-	case "Helpers":
-		folders = append(folders, "../MacOS")
-	case "MacOS":
-		folders = append(folders, "../Helpers")
-	}
-	for _, folder := range folders {
-		at := filepath.Join(filepath.Dir(self), folder, name)
-		// On a disk that does not tell cases apart this may be the program itself.
-		if other, err := os.Stat(at); err == nil && !os.SameFile(mine, other) {
-			return []string{at}
+var (
+	commandLine = place{"countersign", "Helpers/countersign"}
+	appProgram  = place{"countersign-app", "MacOS/Countersign"}
+)
+
+// CommandLine returns the path of the command line that lies beside this
+// program, "" where there is none.
+func CommandLine() string { return besideThis(commandLine) }
+
+// Neighbours are the paths of all other programs of ours that lie beside this
+// one, for Options.Programs.
+func Neighbours() (paths []string) {
+	for _, p := range []place{commandLine, appProgram} {
+		if at := besideThis(p); at != "" {
+			paths = append(paths, at)
 		}
 	}
-	return nil
+	return paths
+}
+
+func besideThis(p place) string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return beside(self, p)
+}
+
+// beside follows links first: a package manager puts one where people find it,
+// and who made another one may put what they like beside it. A program is not
+// beside itself.
+func beside(self string, p place) string {
+	self, err := filepath.EvalSymlinks(self)
+	if err != nil {
+		return ""
+	}
+	at := filepath.Join(filepath.Dir(self), p.name)
+	if contents := contentsOf(self); contents != "" {
+		at = filepath.Join(contents, p.inBundle)
+	}
+	mine, err := os.Stat(self)
+	other, missing := os.Stat(at)
+	if err != nil || missing != nil || !other.Mode().IsRegular() || os.SameFile(mine, other) {
+		return ""
+	}
+	return at
+}
+
+// contentsOf is the folder Contents of the outermost bundle of ours that a
+// program lies in, "" for none: the command line can be in a bundle of its own
+// in the app's.
+func contentsOf(program string) (contents string) {
+	for folder := filepath.Dir(program); ; folder = filepath.Dir(filepath.Dir(contents)) {
+		at, name := filepath.Split(folder)
+		if name != "MacOS" && name != "Helpers" || filepath.Base(at) != "Contents" {
+			return contents
+		}
+		contents = filepath.Clean(at)
+	}
 }

@@ -56,6 +56,9 @@ func sign(app string, o options, p profiles) error {
 	if err := run("codesign", "--verify", "--strict", "--deep", app); err != nil {
 		return err
 	}
+	if o.Here {
+		return nil
+	}
 	if o.Notary != "" && o.Identity != "" {
 		packed := filepath.Join(o.Out, "notary.zip")
 		defer os.Remove(packed)

@@ -34,15 +34,27 @@ func versionOf(folder string) (v version, err error) {
 	return v, err
 }
 
-// universal compiles a program for both kinds of Mac, as one file.
-func universal(pkg string, v version, window bool) ([]byte, error) {
+// minimum is the oldest macOS that the app starts on. Info.plist says the same.
+const minimum = "13.0"
+
+// forMinimum has C compiled and linked for the oldest macOS. Its variable
+// MACOSX_DEPLOYMENT_TARGET would not do: Go does not tell apart what it
+// compiled under another value, and takes that from its cache. The first two
+// flags are Go's own default.
+var forMinimum = []string{"CGO_CFLAGS=-O2 -g -mmacosx-version-min=" + minimum, "CGO_LDFLAGS=-O2 -g -mmacosx-version-min=" + minimum}
+
+// both are the kinds of Mac.
+var both = []string{"arm64", "amd64"}
+
+// compile compiles a program for kinds of Mac, as one file.
+func compile(pkg string, v version, window bool, kinds []string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bundle")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	var programs [][]byte
-	for _, arch := range []string{"arm64", "amd64"} {
+	for _, arch := range kinds {
 		out := filepath.Join(dir, arch)
 		words := []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + v.Full, "-o", out}
 		cgo, tags := "0", "nethttpomithttp2"
@@ -53,7 +65,7 @@ func universal(pkg string, v version, window bool) ([]byte, error) {
 			cgo, tags = "1", "desktop,production"
 		}
 		cmd := exec.Command("go", append(words, "-tags", tags, pkg)...)
-		cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH="+arch, "CGO_ENABLED="+cgo, "MACOSX_DEPLOYMENT_TARGET=13.0")
+		cmd.Env = append(append(os.Environ(), "GOOS=darwin", "GOARCH="+arch, "CGO_ENABLED="+cgo), forMinimum...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("cannot compile %s for %s: %w", pkg, arch, err)
@@ -63,6 +75,9 @@ func universal(pkg string, v version, window bool) ([]byte, error) {
 			return nil, err
 		}
 		programs = append(programs, text)
+	}
+	if len(programs) == 1 {
+		return programs[0], nil
 	}
 	return fat(programs...)
 }

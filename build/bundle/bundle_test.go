@@ -68,7 +68,7 @@ func TestLayout(t *testing.T) {
 	values := readPlist(t, filepath.Join(app, "Contents/Info.plist"))
 	for key, want := range map[string]string{
 		"CFBundleExecutable": "Countersign", "CFBundleIdentifier": "app.countersign.Countersign", "CFBundleIconFile": "Countersign", "CFBundlePackageType": "APPL",
-		"CFBundleShortVersionString": "1.2.3", "CFBundleVersion": "45", "LSMinimumSystemVersion": "13.0", "LSUIElement": "true",
+		"CFBundleShortVersionString": "1.2.3", "CFBundleVersion": "45", "LSMinimumSystemVersion": minimum, "LSUIElement": "true",
 	} {
 		if values[key] != want {
 			t.Errorf("%s is %q", key, values[key])
@@ -208,6 +208,26 @@ func TestIcns(t *testing.T) {
 	}
 	if _, err := icns(image.NewNRGBA(image.Rect(0, 0, 512, 512))); err == nil {
 		t.Error("a picture that is too small is taken")
+	}
+}
+
+// Every place that names the oldest macOS names the same, and the flags that
+// compile for it begin with those that Go gives by itself.
+func TestMinimum(t *testing.T) {
+	for _, name := range []string{"Info.plist", "command.plist"} {
+		if got := readPlist(t, filepath.Join("../darwin", name))["LSMinimumSystemVersion"]; got != minimum {
+			t.Errorf("%s says %s", name, got)
+		}
+	}
+	for _, flag := range forMinimum {
+		name, value, _ := strings.Cut(flag, "=")
+		cmd := exec.Command("go", "env", name)
+		cmd.Env = append(os.Environ(), name+"=", "GOENV=off")
+		out, err := cmd.Output()
+		must(t, err)
+		if want := strings.TrimSpace(string(out)) + " -mmacosx-version-min=" + minimum; value != want {
+			t.Errorf("%s is %q, want %q", name, value, want)
+		}
 	}
 }
 

@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 func main() {
 	var o options
 	flag.StringVar(&o.Out, "out", "build/dist", "`folder` to write to; its Countersign.app is replaced")
+	flag.BoolVar(&o.Here, "here", false, "make the app alone, for this kind of Mac, to try it here")
 	flag.StringVar(&o.Identity, "identity", os.Getenv("COUNTERSIGN_IDENTITY"), "signing `identity`; none signs ad hoc")
 	flag.StringVar(&o.Notary, "notary", os.Getenv("COUNTERSIGN_NOTARY"), "keychain `profile` of notarytool; none does not notarise")
 	flag.StringVar(&o.Profile, "profile", os.Getenv("COUNTERSIGN_PROFILE"), "provisioning profile of the app, a `file`; none leaves the Keychain alone")
@@ -35,6 +37,9 @@ func main() {
 type options struct {
 	Out, Identity, Notary   string
 	Profile, CommandProfile string
+	// Here leaves out what is given to others: the other kind of Mac, disk image,
+	// zip and cask.
+	Here bool
 }
 
 // assemble makes everything that can be made here, and tells what is left.
@@ -51,11 +56,15 @@ func assemble(o options) (left []string, err error) {
 	if b.Profiles, err = readProfiles(o.Identity, o.Profile, o.CommandProfile); err != nil {
 		return nil, err
 	}
-	if b.Command, err = universal("./backend/cmd/countersign", v, false); err != nil {
+	kinds := both
+	if o.Here {
+		kinds = []string{runtime.GOARCH}
+	}
+	if b.Command, err = compile("./backend/cmd/countersign", v, false, kinds); err != nil {
 		return nil, err
 	}
 	if hasApple {
-		if b.Window, err = universal("./app", v, true); err != nil {
+		if b.Window, err = compile("./app", v, true, kinds); err != nil {
 			return nil, err
 		}
 	} else {
@@ -69,6 +78,9 @@ func assemble(o options) (left []string, err error) {
 		left = append(left, "signature, notarisation and disk image: they need Apple's tools")
 	} else if err := sign(app, o, b.Profiles); err != nil {
 		return left, err
+	}
+	if o.Here {
+		return left, nil
 	}
 	zipped := filepath.Join(o.Out, "Countersign-"+v.Short+".zip")
 	sum, err := archive(app, zipped)

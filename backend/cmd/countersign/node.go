@@ -65,7 +65,7 @@ func (p *program) ownHost(log *slog.Logger) func(giveWay func()) (*host.Host, er
 		name, shell := host.Person()
 		return host.Start(host.Options{
 			State: p.state, Home: p.home, User: name, Shell: shell, Environ: withoutToken(os.Environ()),
-			Programs: host.Beside("Countersign"), GiveWay: giveWay, Version: version, Log: log,
+			Programs: host.Neighbours(), GiveWay: giveWay, Version: version, Log: log,
 		})
 	}
 }
