@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	native "github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -31,6 +30,7 @@ type app struct {
 	hooks       *hooks
 	presence    *presence
 
+	program program
 	host    *host.Host
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -79,6 +79,7 @@ func newApp(state paths.State, home string) *app {
 	a := &app{
 		state: state, person: shown.Person{Home: home, Node: node},
 		prefs:   readPreferences(state.Preferences()),
+		program: thisProgram(),
 		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
 	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
@@ -88,12 +89,6 @@ func newApp(state paths.State, home string) *app {
 
 // opened is called once the window is there.
 func (a *app) opened(w window) {
-	if !barFirst {
-		a.openBar()
-	}
-	native.Listen(a.review, a.summon, a.quit)
-	native.TakeShortcut()
-	native.ObeyQuit()
 	a.mu.Lock()
 	a.window = w
 	late, open := a.quitting, a.open

@@ -8,6 +8,7 @@ import (
 
 	native "github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/backend/agents/setup"
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // lost are the hooks that are not as they were left.
@@ -82,6 +83,10 @@ func (l lost) rows() (rows []string) {
 func (a *app) review(name string) {
 	if name == hooksNotice {
 		a.openPage(hooksPage)
+		return
+	}
+	if !slices.ContainsFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.ID == name }) {
+		a.openSettings() // it is over: somebody looks for it all the same
 		return
 	}
 	a.show(name)

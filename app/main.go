@@ -39,6 +39,9 @@ func main() {
 		fmt.Println(err)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "Countersign:", err)
+		if mac.FromFinder() {
+			mac.Alert("Countersign cannot start", sentence(err))
+		}
 		os.Exit(1)
 	}
 }
@@ -77,6 +80,11 @@ func run(args []string) error {
 	home, err := paths.Home(os.Getenv)
 	if err != nil {
 		return err
+	}
+	if mac.FromFinder() {
+		if err := mac.KeepErrors(home); err != nil {
+			fmt.Fprintln(os.Stderr, "Countersign: errors are not kept:", err)
+		}
 	}
 	state, err := paths.Find(*stateDir, os.Getenv)
 	if err != nil {
@@ -134,6 +142,7 @@ func (a *app) start() error {
 	if e, err := a.hooks.env(); err == nil { // else hooks are not ours to write
 		a.work.Go(func() { a.followHooks(ctx, e) })
 	}
+	a.work.Go(func() { a.program.follow(ctx, a.menuChanged) })
 	a.work.Go(func() { a.obeySignals(ctx) })
 	a.work.Go(func() {
 		if err := watchScreen(ctx, a.screenAway); err != nil && ctx.Err() == nil {

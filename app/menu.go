@@ -64,7 +64,7 @@ func (a *app) keepMenu(ctx context.Context) {
 const menuPause = 250 * time.Millisecond
 
 func (a *app) facts(ctx context.Context) menubar.Facts {
-	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home)}
+	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home), Replaced: a.program.replaced()}
 	f.Until, f.Paused = a.host.Paused()
 	a.mu.Lock()
 	f.Hooks = a.lost.rows()
@@ -171,6 +171,8 @@ func (a *app) press(id string) {
 		a.menuChanged()
 	case "hooks":
 		a.openPage(hooksPage)
+	case "restart":
+		a.restart()
 	case "settings":
 		a.openSettings()
 	case "quit":

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/countersign-app/countersign/app/mac"
 )
 
 const (
@@ -42,20 +44,30 @@ func (a *app) pageIsDead() {
 	if at, err := strconv.ParseInt(os.Getenv(startedAgain), 10, 64); err == nil && time.Since(time.Unix(at, 0)) < again {
 		return
 	}
+	if err := os.Setenv(startedAgain, strconv.FormatInt(time.Now().Unix(), 10)); err != nil {
+		fmt.Fprintln(os.Stderr, "Countersign:", err)
+		return
+	}
+	a.restart()
+}
+
+// restart ends the app and starts it anew.
+func (a *app) restart() {
 	a.mu.Lock()
 	a.anew = true
 	a.mu.Unlock()
 	a.quit()
 }
 
-// startAnew replaces this process by a fresh one of the same program.
+// startAnew starts the program at the place of this one: on macOS as an app, and
+// elsewhere in this process.
 func startAnew() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if err := os.Setenv(startedAgain, strconv.FormatInt(time.Now().Unix(), 10)); err != nil {
-		return err
+	if mac.Bundle() != "" {
+		return mac.OpenAnew(os.Args[1:])
 	}
 	return syscall.Exec(self, os.Args, os.Environ())
 }

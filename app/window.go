@@ -68,13 +68,23 @@ func openWindow(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	native.LiveInMenuBar()
+	native.Listen(native.Listener{Reviewed: a.review, Summoned: a.summon, Reopened: a.openSettings, Quit: a.quit})
+	native.HearNotices()
 	err = wails.Run(&options.App{
 		Title: "Countersign", Width: settingsSize.width, Height: settingsSize.height,
 		MinWidth: smallest.width, MinHeight: smallest.height,
-		StartHidden:              true,
-		AssetServer:              &assetserver.Options{Assets: assets},
-		LogLevelProduction:       logger.ERROR,
-		OnStartup:                func(ctx context.Context) { a.opened(wailsWindow{ctx}) },
+		StartHidden:        true,
+		AssetServer:        &assetserver.Options{Assets: assets},
+		LogLevelProduction: logger.ERROR,
+		OnStartup: func(ctx context.Context) {
+			if !barFirst {
+				a.openBar()
+			}
+			native.TakeShortcut()
+			native.HearEvents()
+			a.opened(wailsWindow{ctx})
+		},
 		OnBeforeClose:            func(context.Context) bool { return a.keepOpen() },
 		Bind:                     []any{a.activity, a.approvals, a.settings},
 		DragAndDrop:              &options.DragAndDrop{DisableWebViewDrop: true},
@@ -122,7 +132,10 @@ func (w wailsWindow) Resize(s size) {
 	runtime.WindowSetSize(w.ctx, s.width, s.height)
 }
 
-func (w wailsWindow) Hide() { runtime.WindowHide(w.ctx) }
+func (w wailsWindow) Hide() {
+	runtime.WindowHide(w.ctx)
+	native.GiveBack()
+}
 
 func (w wailsWindow) Tell(event string, data ...any) { runtime.EventsEmit(w.ctx, event, data...) }
 

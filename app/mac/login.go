@@ -1,9 +1,6 @@
 package mac
 
-import (
-	"errors"
-	"strings"
-)
+import "errors"
 
 // errApprove is told where the person switched the app off themselves.
 var errApprove = errors.New("macOS wants you to allow it: System Settings, General, Login Items")
@@ -15,7 +12,7 @@ func atLogin(status int, program string) *bool {
 	on := status == 1
 	switch status {
 	case 0, 1, 2, 3: // not registered, enabled, to be approved by the person
-		if strings.Contains(program, ".app/Contents/MacOS/") {
+		if bundleOf(program) != "" {
 			return &on
 		}
 	}

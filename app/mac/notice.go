@@ -4,41 +4,49 @@ import "sync"
 
 // listener hears what a person does outside the window.
 var listener struct {
-	mu       sync.Mutex
-	reviewed func(name string)
-	summoned func()
-	quit     func()
+	mu sync.Mutex
+	Listener
 }
 
-// Listen has reviewed called with the name of a notification that a person
-// pressed, summoned when they press the shortcut, and quit when the system ends
-// the app, as at log-out. Each call has its own goroutine.
-func Listen(reviewed func(name string), summoned, quit func()) {
+// Listener is what follows when a person does something outside the window.
+// Each call has its own goroutine; what is nil is not called.
+type Listener struct {
+	// Reviewed gets the name of a notification that they pressed.
+	Reviewed func(name string)
+	// Summoned is for the shortcut.
+	Summoned func()
+	// Reopened is for who opens the app while it runs.
+	Reopened func()
+	// Quit is for when the system ends the app, as at log-out.
+	Quit func()
+}
+
+// Listen has the functions of l called from now on.
+func Listen(l Listener) {
 	listener.mu.Lock()
 	defer listener.mu.Unlock()
-	listener.reviewed, listener.summoned, listener.quit = reviewed, summoned, quit
+	listener.Listener = l
+}
+
+// heard is who listens now.
+func heard() Listener {
+	listener.mu.Lock()
+	defer listener.mu.Unlock()
+	return listener.Listener
 }
 
 func hearReviewed(name string) {
-	listener.mu.Lock()
-	defer listener.mu.Unlock()
-	if listener.reviewed != nil {
-		go listener.reviewed(name)
+	if do := heard().Reviewed; do != nil {
+		go do(name)
 	}
 }
 
-func hearSummoned() {
-	listener.mu.Lock()
-	defer listener.mu.Unlock()
-	if listener.summoned != nil {
-		go listener.summoned()
-	}
-}
+func hearSummoned() { start(heard().Summoned) }
+func hearReopened() { start(heard().Reopened) }
+func hearQuit()     { start(heard().Quit) }
 
-func hearQuit() {
-	listener.mu.Lock()
-	defer listener.mu.Unlock()
-	if listener.quit != nil {
-		go listener.quit()
+func start(do func()) {
+	if do != nil {
+		go do()
 	}
 }

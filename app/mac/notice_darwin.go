@@ -28,12 +28,21 @@ func Unnotify(name string) {
 	C.CSUnnotify(n)
 }
 
+// HearNotices has presses of notifications heard, also the one that started the
+// app, and takes older notifications away. It must be called before the app
+// runs, because macOS tells of that press at once.
+func HearNotices() { C.CSHearNotices() }
+
 // TakeShortcut asks macOS for the global shortcut, ⌃⌥⌘C.
 func TakeShortcut() { C.CSTakeShortcut() }
 
-// ObeyQuit has the app hear when the system ends it. Wails takes that for the
-// close button, which hides the window, and would hold a log-out up.
-func ObeyQuit() { C.CSObeyQuit() }
+// HearEvents has the app hear when the system ends it and when somebody opens
+// it once more. Wails takes the first for the close button, which hides the
+// window and would hold a log-out up, and knows nothing of the second.
+func HearEvents() { C.CSHearEvents() }
+
+//export CSReopened
+func CSReopened() { hearReopened() }
 
 //export CSQuit
 func CSQuit() { hearQuit() }

@@ -7,6 +7,7 @@
 // In Go.
 extern void CSReviewed(char *name);
 extern void CSSummoned(void);
+extern void CSReopened(void);
 extern void CSQuit(void);
 
 @interface CSNotices : NSObject <UNUserNotificationCenterDelegate>
@@ -48,6 +49,12 @@ static UNUserNotificationCenter *center(void) {
 	return one;
 }
 
+void CSHearNotices(void) {
+	@autoreleasepool {
+		[center() removeAllDeliveredNotifications];
+	}
+}
+
 void CSNotify(const char *name, const char *title, const char *body) {
 	@autoreleasepool {
 		UNMutableNotificationContent *content = [UNMutableNotificationContent new];
@@ -86,22 +93,25 @@ void CSTakeShortcut(void) {
 	});
 }
 
-@interface CSQuitHandler : NSObject
+@interface CSEventHandler : NSObject
 @end
 
-@implementation CSQuitHandler
+@implementation CSEventHandler
+- (void)reopen:(NSAppleEventDescriptor *)event reply:(NSAppleEventDescriptor *)reply {
+	CSReopened();
+}
+
 - (void)quit:(NSAppleEventDescriptor *)event reply:(NSAppleEventDescriptor *)reply {
 	CSQuit();
 }
 @end
 
-void CSObeyQuit(void) {
+void CSHearEvents(void) {
 	dispatch_async(dispatch_get_main_queue(), ^{
-		static CSQuitHandler *handler;
-		handler = [CSQuitHandler new];
-		[NSAppleEventManager.sharedAppleEventManager setEventHandler:handler
-		                                                 andSelector:@selector(quit:reply:)
-		                                               forEventClass:kCoreEventClass
-		                                                  andEventID:kAEQuitApplication];
+		static CSEventHandler *handler;
+		handler = [CSEventHandler new];
+		NSAppleEventManager *events = [NSAppleEventManager sharedAppleEventManager];
+		[events setEventHandler:handler andSelector:@selector(reopen:reply:) forEventClass:kCoreEventClass andEventID:kAEReopenApplication];
+		[events setEventHandler:handler andSelector:@selector(quit:reply:) forEventClass:kCoreEventClass andEventID:kAEQuitApplication];
 	});
 }

@@ -8,8 +8,12 @@ func Notify(name, title, body string) {}
 // Unnotify does nothing here.
 func Unnotify(name string) {}
 
-// ObeyQuit does nothing here: the system ends programs by signals.
-func ObeyQuit() {}
+// HearNotices does nothing here.
+func HearNotices() {}
+
+// HearEvents does nothing here: the system ends programs by signals, and a
+// second start tells the first.
+func HearEvents() {}
 
 // TakeShortcut does nothing here: desktops have shortcuts of their own.
 func TakeShortcut() {}

@@ -4,18 +4,17 @@ import "testing"
 
 // Who listens hears each thing by itself; without a listener nothing happens.
 func TestListen(t *testing.T) {
-	hearReviewed("nobody listens")
-	hearSummoned()
-	hearQuit()
-	heard := make(chan string)
-	tell := func(what string) func() { return func() { heard <- what } }
-	Listen(func(name string) { heard <- "reviewed " + name }, tell("summoned"), tell("quit"))
-	defer Listen(nil, nil, nil)
-	for want, hear := range map[string]func(){
-		"reviewed 1": func() { hearReviewed("1") }, "summoned": hearSummoned, "quit": hearQuit,
-	} {
+	all := map[string]func(){"reviewed 1": func() { hearReviewed("1") }, "summoned": hearSummoned, "reopened": hearReopened, "quit": hearQuit}
+	for _, hear := range all {
 		hear()
-		if got := <-heard; got != want {
+	}
+	told := make(chan string)
+	tell := func(what string) func() { return func() { told <- what } }
+	Listen(Listener{Reviewed: func(name string) { told <- "reviewed " + name }, Summoned: tell("summoned"), Reopened: tell("reopened"), Quit: tell("quit")})
+	defer Listen(Listener{})
+	for want, hear := range all {
+		hear()
+		if got := <-told; got != want {
 			t.Errorf("heard %q, want %q", got, want)
 		}
 	}

@@ -4,9 +4,12 @@ package mac
 
 /*
 #cgo LDFLAGS: -framework AppKit
+#include <stdlib.h>
 #include "window_darwin.h"
 */
 import "C"
+
+import "unsafe"
 
 // OrderFront shows the window without taking the keyboard, and reports that it
 // did.
@@ -17,6 +20,25 @@ func OrderFront() bool {
 
 // TakeKeyboard gives the window the keyboard, for a person who asked to see it.
 func TakeKeyboard() { C.CSTakeKeyboard() }
+
+// GiveBack gives the keyboard to the app that had it before. It is for a window
+// that is hidden.
+func GiveBack() { C.CSGiveBack() }
+
+// LiveInMenuBar makes this an app of the menu bar, with no place in the Dock,
+// whose timers run also where nobody sees it. It must be called on the main
+// thread before the app runs.
+func LiveInMenuBar() { C.CSLiveInMenuBar() }
+
+// Alert shows a sentence in a window and waits until it is closed. It is for
+// the main thread, where the app does not run. Without it a start from Finder
+// would fail in silence.
+func Alert(title, text string) {
+	t, s := C.CString(title), C.CString(text)
+	defer C.free(unsafe.Pointer(t))
+	defer C.free(unsafe.Pointer(s))
+	C.CSAlert(t, s)
+}
 
 // Settle has the window stay on the space where the person opened it, as
 // windows do that nobody has to answer.

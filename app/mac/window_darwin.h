@@ -8,6 +8,18 @@ void CSOrderFront(void);
 // CSTakeKeyboard gives the window the keyboard. It returns at once.
 void CSTakeKeyboard(void);
 
+// CSGiveBack gives the keyboard to the app that had it before, if the window is
+// out of sight. It returns at once.
+void CSGiveBack(void);
+
+// CSLiveInMenuBar makes this an app of the menu bar, which works also where
+// nobody sees it. It is for the main thread, before the app runs.
+void CSLiveInMenuBar(void);
+
+// CSAlert shows an alert and waits until it is closed. It is for the main
+// thread of an app that does not run.
+void CSAlert(const char *title, const char *text);
+
 // CSInView tells whether a person could see a part of the window: -1 where the
 // main thread does not say so in time, because the app ends.
 int CSInView(void);

@@ -10,8 +10,25 @@ static NSWindow *window(void) {
 	return nil;
 }
 
+// unhide undoes what CSGiveBack did.
+static void unhide(void) {
+	if (NSApp.hidden)
+		[NSApp unhideWithoutActivation];
+}
+
+static void activate(void) {
+	if (@available(macOS 14, *))
+		[NSApp activate];
+	else
+		[NSApp activateIgnoringOtherApps:YES];
+}
+
+// patience is how long macOS has to make the app the active one.
+static const int64_t patience = 200; // milliseconds
+
 void CSOrderFront(void) {
 	dispatch_async(dispatch_get_main_queue(), ^{
+		unhide();
 		window().collectionBehavior = NSWindowCollectionBehaviorCanJoinAllSpaces | NSWindowCollectionBehaviorFullScreenAuxiliary;
 		[window() orderFrontRegardless];
 	});
@@ -19,13 +36,65 @@ void CSOrderFront(void) {
 
 void CSTakeKeyboard(void) {
 	dispatch_async(dispatch_get_main_queue(), ^{
-		[NSApp activateIgnoringOtherApps:YES];
+		unhide();
+		activate();
 		[window() makeKeyAndOrderFront:nil];
+		// From macOS 14 on this is a request, which an app without a place in the
+		// Dock is refused at times. It has one then for as long as the window is seen.
+		dispatch_after(dispatch_time(DISPATCH_TIME_NOW, patience * (int64_t)NSEC_PER_MSEC), dispatch_get_main_queue(), ^{
+			if (NSApp.active || !window().visible)
+				return;
+			[NSApp setActivationPolicy:NSApplicationActivationPolicyRegular];
+			activate();
+			[window() makeKeyAndOrderFront:nil];
+		});
 	});
+}
+
+// giveBack is for the main queue.
+static void giveBack(void) {
+	if (window().visible)
+		return;
+	[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
+	if (NSApp.active)
+		[NSApp hide:nil];
+}
+
+void CSGiveBack(void) {
+	dispatch_async(dispatch_get_main_queue(), ^{
+		giveBack();
+	});
+}
+
+void CSLiveInMenuBar(void) {
+	@autoreleasepool {
+		static id<NSObject> awake __attribute__((unused)); // it holds until it is let go
+		awake = [NSProcessInfo.processInfo beginActivityWithOptions:NSActivityUserInitiatedAllowingIdleSystemSleep reason:@"Commands of agents wait for answers"];
+		// Wails makes the app one of the Dock when it starts, and the active one.
+		[NSApplication sharedApplication];
+		for (NSString *name in @[ NSApplicationWillFinishLaunchingNotification, NSApplicationDidFinishLaunchingNotification ])
+			[NSNotificationCenter.defaultCenter addObserverForName:name object:nil queue:nil usingBlock:^(NSNotification *note) {
+				[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
+				CSGiveBack();
+			}];
+	}
+}
+
+void CSAlert(const char *title, const char *text) {
+	@autoreleasepool {
+		[NSApplication sharedApplication];
+		[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
+		NSAlert *alert = [NSAlert new];
+		alert.messageText = [NSString stringWithUTF8String:title];
+		alert.informativeText = [NSString stringWithUTF8String:text];
+		[NSApp activateIgnoringOtherApps:YES];
+		[alert runModal];
+	}
 }
 
 void CSSettle(void) {
 	dispatch_async(dispatch_get_main_queue(), ^{
+		unhide();
 		window().collectionBehavior = NSWindowCollectionBehaviorDefault;
 	});
 }

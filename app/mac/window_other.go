@@ -9,6 +9,15 @@ func OrderFront() bool { return false }
 // TakeKeyboard does nothing here: a window that is shown asks for it.
 func TakeKeyboard() {}
 
+// GiveBack does nothing here: the window manager does it.
+func GiveBack() {}
+
+// LiveInMenuBar does nothing here.
+func LiveInMenuBar() {}
+
+// Alert does nothing here: who starts the app reads what it prints.
+func Alert(title, text string) {}
+
 // Settle does nothing here.
 func Settle() {}
 

@@ -2,6 +2,49 @@ package menubar
 
 import "slices"
 
+// sheet is the menu that is shown, and the one that waits until it is closed:
+// while it is open no row moves, because somebody may be aiming at it.
+type sheet struct {
+	shows Menu
+	next  *Menu
+	drawn bool // shows is
+	open  bool
+	tags  tags
+}
+
+// take takes the next menu. It tells the places in flat of rows that say
+// something else now, or that all are to be drawn anew; neither, where the menu
+// waits.
+func (s *sheet) take(m Menu) (places []int, anew bool) {
+	switch {
+	case s.drawn && sameRows(s.shows.Items, m.Items):
+		places = changed(s.shows.Items, m.Items)
+		s.shows, s.next = m, nil
+	case s.open:
+		s.next = &m
+	default:
+		s.draw(m)
+		anew = true
+	}
+	return places, anew
+}
+
+// closed tells that nobody sees the menu any more, and whether another one is
+// to be drawn now.
+func (s *sheet) closed() (anew bool) {
+	s.open = false
+	if s.next == nil {
+		return false
+	}
+	s.draw(*s.next)
+	return true
+}
+
+func (s *sheet) draw(m Menu) {
+	s.shows, s.next, s.drawn = m, nil, true
+	s.tags.renew()
+}
+
 // sameRows reports whether two menus have the same rows, so that one can
 // become the other while it is open: what a person aims at does not move.
 func sameRows(a, b []Item) bool {

@@ -1,6 +1,7 @@
 package menubar
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -66,3 +67,55 @@ func TestTags(t *testing.T) {
 	menu.renew()
 	check("made anew twice", map[int]string{stop: "", quit: "", later: "stop everything"})
 }
+
+// What is shown while the menu is open changes in place or waits; what came
+// last is drawn when it is closed.
+func TestSheet(t *testing.T) {
+	at := time.Unix(1_000_000, 0)
+	menu := func(waiting ...string) Menu {
+		f := Facts{Now: at}
+		for _, id := range waiting {
+			f.Waiting = append(f.Waiting, Question{ID: id, Agent: "main", Command: "ls", Expires: at.Add(time.Minute)})
+		}
+		return Build(f)
+	}
+	var s sheet
+	later := menu("a")
+	later.Items[1].Title = "main: ls — 0:59"
+	for _, step := range []struct {
+		name   string
+		opens  bool
+		menu   *Menu // nil: it is closed
+		places []int
+		anew   bool
+		shows  Menu
+	}{
+		{"the first", false, ptr(menu()), nil, true, menu()},
+		{"the same", false, ptr(menu()), nil, false, menu()},
+		{"another", false, ptr(menu("a")), nil, true, menu("a")},
+		{"opened, a second later", true, ptr(later), []int{1}, false, later},
+		{"still open, another", false, ptr(menu("b")), nil, false, later},
+		{"still open, a third", false, ptr(menu("b", "c")), nil, false, later},
+		{"closed", false, nil, nil, true, menu("b", "c")},
+		{"opened, another", true, ptr(menu()), nil, false, menu("b", "c")},
+		{"what is shown came back", false, ptr(menu("b", "c")), nil, false, menu("b", "c")},
+		{"closed, where nothing waits", false, nil, nil, false, menu("b", "c")},
+		{"closed, another", false, ptr(menu("d")), nil, true, menu("d")},
+	} {
+		if step.opens {
+			s.open = true
+		}
+		var places []int
+		var anew bool
+		if step.menu == nil {
+			anew = s.closed()
+		} else {
+			places, anew = s.take(*step.menu)
+		}
+		if !slices.Equal(places, step.places) || anew != step.anew || !reflect.DeepEqual(s.shows, step.shows) {
+			t.Errorf("%s: rows %v, anew %v, shows %+v", step.name, places, anew, s.shows)
+		}
+	}
+}
+
+func ptr(m Menu) *Menu { return &m }

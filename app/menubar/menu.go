@@ -25,7 +25,9 @@ type Facts struct {
 	Hooks []string
 	// Login tells whether the app opens at login; nil where it cannot.
 	Login *bool
-	Now   time.Time
+	// Replaced tells that another version has taken the place of the app.
+	Replaced bool
+	Now      time.Time
 }
 
 // Question waits for an answer until it expires.
@@ -104,6 +106,9 @@ type Item struct {
 	Children []Item
 }
 
+// pressable tells whether a press of the row means something.
+func (it Item) pressable() bool { return it.Kind == Row && it.Enabled }
+
 // Mode is one of the ways to treat an agent that a person can choose.
 type Mode struct{ ID, Title string }
 
@@ -161,6 +166,7 @@ func Build(f Facts) Menu {
 //	request:<id>            says what became of one
 //	undo:<id>               take its answer for always back
 //	login                   open at login, or not any more
+//	restart                 end, and start the version that is there now
 //	settings, quit
 //
 // The rest have no ID or cannot be pressed. IDs of others may hold colons;
@@ -362,8 +368,11 @@ func recent(f Facts) []Item {
 	return []Item{item}
 }
 
-func app(f Facts) []Item {
-	items := []Item{keyed(row("settings", "Settings…"), ",")}
+func app(f Facts) (items []Item) {
+	if f.Replaced {
+		items = append(items, row("restart", "Restart to Finish the Update"))
+	}
+	items = append(items, keyed(row("settings", "Settings…"), ","))
 	if f.Login != nil {
 		login := row("login", "Open at login")
 		login.Checked = *f.Login

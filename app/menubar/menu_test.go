@@ -84,6 +84,7 @@ var buildTests = []struct {
 	{"paused until another day", Facts{Paused: true, Until: noon.Add(366 * 24 * time.Hour)}, Paused, "Countersign: paused", strings.Replace(pausedRows, "until resumed", "until Mar 22, 12:00", 1) + "---\n" + endRows},
 	{"opens at login", Facts{Login: yes()}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\n[x] login Open at login\n---\nquit Quit Countersign\n"},
 	{"does not open at login", Facts{Login: new(bool)}, Quiet, "Countersign", haltRows + "---\nsettings Settings…\nlogin Open at login\n---\nquit Quit Countersign\n"},
+	{"replaced by another version", Facts{Replaced: true}, Quiet, "Countersign", haltRows + "---\nrestart Restart to Finish the Update\nsettings Settings…\n---\nquit Quit Countersign\n"},
 	{"leases", Facts{Leases: []Lease{
 		{ID: "1", Agent: "a", Command: "git rebase", Ends: noon.Add(9*time.Minute + time.Second), Uses: -1},
 		{ID: "2", Agent: "a", Command: "make", Ends: noon.Add(3 * time.Hour), Uses: -1},

@@ -2,16 +2,23 @@
 
 package menubar
 
+/*
+#cgo CFLAGS: -fobjc-arc
+#cgo LDFLAGS: -framework AppKit -framework Foundation
+#include <stdlib.h>
+#include "statusitem_darwin.h"
+*/
+import "C"
+
 import (
 	"embed"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
-	"github.com/progrium/macdriver/cocoa"
 	"github.com/progrium/macdriver/core"
-	"github.com/progrium/macdriver/objc"
 )
 
 // The pictures are templates: macOS takes their shape and not their grey.
@@ -20,45 +27,25 @@ import (
 //go:embed icons/*-16.png icons/*-32.png
 var iconFiles embed.FS
 
-// itemPoints is the size of a picture in the menu bar.
-const itemPoints = 16
+// pictures are the states of the icon, as their places are called in C.
+var pictures = []Icon{Quiet, Waiting, Paused}
 
-// autosave is the name under which macOS keeps where a person put the item.
-const autosave = "app.countersign.statusitem"
+// pictureSizes are in pixels, for screens of both kinds.
+var pictureSizes = []int{16, 32}
 
 // Bar is the status item. Everything of it that is AppKit's lives on the main
-// queue, in bar.
+// queue.
 type Bar struct {
 	press  chan string
 	work   chan func() // for the main queue, in this order
 	closed chan struct{}
 	once   sync.Once
+	sheet  sheet // only the main queue touches it
 }
 
-// bar holds what AppKit keeps no hold of itself. Only the main queue touches
-// it.
-var bar struct {
-	of     *Bar
-	item   cocoa.NSStatusItem
-	menu   cocoa.NSMenu
-	target objc.Object
-	images map[Icon]cocoa.NSImage
-	rows   []cocoa.NSMenuItem // as flat gives them
-	tags   tags
-	shows  Menu
-	next   *Menu // waits until the menu is closed
-	open   bool
-}
-
-// target answers the rows of the menu, and hears when it opens and closes.
-func newTarget() objc.Object {
-	class := objc.NewClass("CountersignMenuTarget", "NSObject")
-	class.AddMethod("pressed:", func(_, sender objc.Object) { pressed(int(cocoa.NSMenuItem_fromRef(sender).Tag())) })
-	class.AddMethod("menuWillOpen:", func(_, _ objc.Object) { bar.open = true })
-	class.AddMethod("menuDidClose:", func(_, _ objc.Object) { closes() })
-	objc.RegisterClass(class)
-	return objc.Get("CountersignMenuTarget").Alloc().Init().Retain()
-}
+// shown is the one Bar that has the status item, which AppKit's calls are for.
+// Only the main queue touches it.
+var shown *Bar
 
 // Start shows the item with the menu of an app that knows nothing yet. It must
 // be called once the app runs; a second item is refused. The ID of a pressed
@@ -111,155 +98,129 @@ func (b *Bar) onMain(do func()) {
 
 // show makes the item. It runs on the main queue.
 func (b *Bar) show() error {
-	if bar.of != nil {
+	if shown != nil {
 		return errors.New("there is a status item already")
 	}
-	images, err := pictures()
-	if err != nil {
-		return err
-	}
-	// Wails makes the app a regular one when it starts, with a place in the Dock.
-	cocoa.NSApp().SetActivationPolicy(cocoa.NSApplicationActivationPolicyAccessory)
-	item := cocoa.NSStatusBar_System().StatusItemWithLength(cocoa.NSVariableStatusItemLength)
-	if item.Pointer() == 0 || item.Button().Pointer() == 0 {
-		return errors.New("macOS gives no room in the menu bar")
-	}
-	item.Retain()
-	item.Send("setAutosaveName:", core.String(autosave))
-	bar.of, bar.item, bar.images, bar.target = b, item, images, newTarget()
-	bar.menu = cocoa.NSMenu_New()
-	bar.menu.SetAutoenablesItems(false)
-	bar.menu.SetDelegate(bar.target)
-	item.SetMenu(bar.menu)
-	apply(Build(Facts{}))
-	return nil
-}
-
-// pictures are the three states, each at 1× and 2×.
-func pictures() (map[Icon]cocoa.NSImage, error) {
-	all := map[Icon]cocoa.NSImage{}
-	for _, icon := range []Icon{Quiet, Waiting, Paused} {
-		image := cocoa.NSImage_alloc().Init_asNSImage()
-		for _, size := range []int{itemPoints, 2 * itemPoints} {
+	for place, icon := range pictures {
+		for _, size := range pictureSizes {
 			data, err := iconFiles.ReadFile(fmt.Sprintf("icons/%s-%d.png", icon, size))
 			if err != nil {
-				return nil, err
+				return err
 			}
-			picture := objc.Get("NSBitmapImageRep").Send("imageRepWithData:", core.NSData_WithBytes(data, uint64(len(data))))
-			if picture.Pointer() == 0 {
-				return nil, fmt.Errorf("macOS cannot read the picture %s", icon)
+			if C.CSBarPicture(C.int(place), unsafe.Pointer(&data[0]), C.int(len(data))) == 0 {
+				return fmt.Errorf("macOS cannot read the picture %s", icon)
 			}
-			image.Send("addRepresentation:", picture)
 		}
-		image.SetSize(core.Size(itemPoints, itemPoints))
-		image.SetTemplate(true)
-		all[icon] = image
 	}
-	return all, nil
+	if C.CSBarMake() == 0 {
+		return errors.New("macOS gives no room in the menu bar")
+	}
+	shown = b
+	b.apply(Build(Facts{}))
+	return nil
 }
 
 // Show replaces the menu. Rows that stay where they are change in place, also
 // while the menu is open; others wait until it is closed.
 func (b *Bar) Show(m Menu) {
 	b.onMain(func() {
-		if bar.of == b {
-			apply(m)
+		if shown == b {
+			b.apply(m)
 		}
 	})
 }
 
-func apply(m Menu) {
-	button := bar.item.Button()
-	button.SetImage(bar.images[m.Icon])
-	button.SetToolTip(m.Tooltip)
-	button.SetAppearsDisabled_(m.Icon == Paused)
+func (b *Bar) apply(m Menu) {
+	place := 0
+	for i, icon := range pictures {
+		if icon == m.Icon {
+			place = i
+		}
+	}
 	title := ""
 	if m.Count > 0 {
 		title = fmt.Sprint(m.Count)
 	}
-	button.SetTitle(title)
-	button.Send("setAccessibilityLabel:", core.String(m.Tooltip))
-	switch {
-	case len(bar.rows) > 0 && sameRows(bar.shows.Items, m.Items):
-		rows := flat(m.Items)
-		for _, i := range changed(bar.shows.Items, m.Items) {
-			fill(bar.rows[i], rows[i])
-		}
-		bar.shows, bar.next = m, nil
-	case bar.open:
-		bar.next = &m
-	default:
-		rebuild(m)
+	inC(title, m.Tooltip, func(title, tooltip *C.char) {
+		C.CSBarButton(C.int(place), title, tooltip, isTrue(m.Icon == Paused))
+	})
+	places, anew := b.sheet.take(m)
+	if anew {
+		b.draw()
+		return
+	}
+	rows := flat(b.sheet.shows.Items)
+	for _, i := range places {
+		it := rows[i]
+		inC(it.Title, "", func(title, _ *C.char) {
+			C.CSBarWrite(C.int(i), title, isTrue(it.pressable()), isTrue(it.Checked))
+		})
 	}
 }
 
-func closes() {
-	bar.open = false
-	if bar.next != nil {
-		rebuild(*bar.next)
-	}
+// draw makes all rows anew.
+func (b *Bar) draw() {
+	C.CSBarClear()
+	b.add(b.sheet.shows.Items, 0)
 }
 
-func rebuild(m Menu) {
-	bar.menu.RemoveAllItems()
-	bar.rows, bar.shows, bar.next = nil, m, nil
-	bar.tags.renew()
-	add(bar.menu, m.Items)
-}
-
-// add adds rows to a menu.
-func add(menu cocoa.NSMenu, items []Item) {
+func (b *Bar) add(items []Item, depth int) {
 	for _, it := range items {
-		var row cocoa.NSMenuItem
-		switch {
-		case it.Kind == Separator:
-			row = cocoa.NSMenuItem_Separator()
-		case it.Kind == Row && len(it.Children) == 0:
-			row = cocoa.NSMenuItem_Init(it.Title, objc.Sel("pressed:"), it.Key)
-			row.SetTarget(bar.target)
-		default:
-			row = cocoa.NSMenuItem_New()
-		}
-		row.SetTag_(core.NSInteger(bar.tags.take(it.ID)))
-		bar.rows = append(bar.rows, row)
-		if it.Kind != Separator {
-			fill(row, it)
-		}
-		if len(it.Children) > 0 {
-			inner := cocoa.NSMenu_New()
-			inner.SetAutoenablesItems(false)
-			add(inner, it.Children)
-			row.SetSubmenu(inner)
-			inner.Release() // the row keeps it
-		}
-		menu.AddItem(row)
-		if it.Kind != Separator { // macOS keeps those itself
-			row.Release() // the menu keeps it
-		}
+		inC(it.Title, it.Key, func(title, key *C.char) {
+			C.CSBarAdd(C.int(depth), C.int(b.sheet.tags.take(it.ID)), title, key, isTrue(it.Kind == Separator), isTrue(len(it.Children) > 0))
+			C.CSBarWrite(-1, title, isTrue(it.pressable()), isTrue(it.Checked))
+		})
+		b.add(it.Children, depth+1)
 	}
 }
 
-// fill has a row say what an item does.
-func fill(row cocoa.NSMenuItem, it Item) {
-	row.SetTitle(it.Title)
-	row.SetEnabled(it.Kind == Row && it.Enabled)
-	state := 0
-	if it.Checked {
-		state = 1
-	}
-	row.SetState(state)
+// inC lends two texts to C.
+func inC(a, b string, use func(a, b *C.char)) {
+	x, y := C.CString(a), C.CString(b)
+	defer C.free(unsafe.Pointer(x))
+	defer C.free(unsafe.Pointer(y))
+	use(x, y)
 }
 
-// pressed tells which row was pressed. AppKit closes the menu first, which may
-// make it anew.
-func pressed(tag int) {
-	id := bar.tags.id(tag)
-	if bar.of == nil || id == "" {
+func isTrue(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// CSBarPressed tells which row was pressed.
+//
+//export CSBarPressed
+func CSBarPressed(tag C.int) {
+	if shown == nil {
+		return
+	}
+	id := shown.sheet.tags.id(int(tag))
+	if id == "" {
 		return
 	}
 	select {
-	case bar.of.press <- id:
+	case shown.press <- id:
 	default: // sixteen presses wait already
+	}
+}
+
+// CSBarOpened tells that the menu is open.
+//
+//export CSBarOpened
+func CSBarOpened() {
+	if shown != nil {
+		shown.sheet.open = true
+	}
+}
+
+// CSBarClosed tells that the menu is closed and that what was pressed was told.
+//
+//export CSBarClosed
+func CSBarClosed() {
+	if shown != nil && shown.sheet.closed() {
+		shown.draw()
 	}
 }
 
@@ -273,9 +234,9 @@ func (b *Bar) Close() {
 		gone := make(chan struct{})
 		go b.onMain(func() {
 			defer close(gone)
-			if bar.of == b {
-				cocoa.NSStatusBar_System().RemoveStatusItem(bar.item)
-				bar.of = nil
+			if shown == b {
+				C.CSBarRemove()
+				shown = nil
 			}
 		})
 		select {
