@@ -43,7 +43,7 @@ func look(id string) State {
 	}
 	a, ok := asked[id]
 	if !ok {
-		return Unknown // macOS tells nobody about the local network
+		return Unknown // macOS tells nobody of those that it asks about at their first use
 	}
 	return a.means(int(C.CSPermissionState(a.permission)))
 }

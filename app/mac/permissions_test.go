@@ -31,7 +31,7 @@ func TestPermissions(t *testing.T) {
 	for key := range usage {
 		t.Errorf("Info.plist has %s, which is no permission of the table", key)
 	}
-	if find(ScreenRecording) == nil || len(Permissions) != 14 {
+	if find(ScreenRecording) == nil || len(Permissions) != 20 {
 		t.Error(len(Permissions), "permissions")
 	}
 	for _, id := range []string{"", "no-such", "Camera"} {

@@ -31,6 +31,11 @@ func (Disk) Head(file approval.File, n int) ([]byte, error) {
 	return text, err
 }
 
+// ErrPrivate says that macOS lets the person see a file and not this program:
+// Documents, Desktop, Downloads, iCloud Drive and other disks are asked about
+// at their first use, and who was refused is asked no more.
+var ErrPrivate = errors.New("macOS keeps it from Countersign: allow it in System Settings, Privacy & Security, Files and Folders")
+
 // errOther says that a name leads to another file than the one that was seen.
 func errOther(file approval.File) error {
 	return fmt.Errorf("cannot read %s: it is not the file any more that was seen", file.Path)

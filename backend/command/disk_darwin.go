@@ -1,24 +1,21 @@
 package command
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // look resolves the path by name and stats the result. A swap between the
 // two shows as another file at the comparison before the start.
 func look(path string) (approval.File, error) {
-	real, err := filepath.EvalSymlinks(path)
+	real, st, err := trail.Stored(path)
 	if err != nil {
 		return approval.File{}, err
-	}
-	var st unix.Stat_t
-	if err := unix.Lstat(real, &st); err != nil {
-		return approval.File{}, &os.PathError{Op: "look at", Path: path, Err: err}
 	}
 	return fileOf(real, &st), nil
 }
@@ -31,6 +28,9 @@ func openRegular(file approval.File) (int, error) {
 		return -1, errOther(file)
 	}
 	fd, err := unix.Open(file.Path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NOFOLLOW_ANY, 0)
+	if errors.Is(err, unix.EPERM) {
+		err = ErrPrivate
+	}
 	if err != nil {
 		return -1, &os.PathError{Op: "open", Path: file.Path, Err: err}
 	}

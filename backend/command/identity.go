@@ -27,10 +27,16 @@ func keptAll(res *approval.Resolution) bool {
 
 // OfSystem reports whether a file lies where the system keeps its programs.
 func OfSystem(file approval.File) bool {
-	return slices.ContainsFunc(systemPlaces, func(dir string) bool { return within(file.Path, dir) }) && !within(file.Path, "/usr/local")
+	in := func(dir string) bool { return within(file.Path, dir) }
+	return slices.ContainsFunc(systemPlaces, in) && !slices.ContainsFunc(othersPlaces, in)
 }
 
-var systemPlaces = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"}
+var (
+	systemPlaces = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"}
+	// othersPlaces lie in them and hold what everybody installs: on macOS the
+	// second holds every home, too.
+	othersPlaces = []string{"/usr/local", "/System/Volumes/Data"}
+)
 
 // Identify says what a file is, to be recorded under an entry: what it holds,
 // who surely signed it and, for people, its version.

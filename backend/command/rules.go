@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -290,7 +291,10 @@ func inFile(read func(string) string) rule {
 			if err == nil {
 				text, err = a.World.Head(file, maxProgram+1)
 			}
-			if why = "cannot be read"; err == nil && len(text) <= maxProgram {
+			switch why = "cannot be read"; {
+			case errors.Is(err, ErrPrivate):
+				why += ": " + ErrPrivate.Error()
+			case err == nil && len(text) <= maxProgram:
 				why = read(string(text))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // image is a program that is the one that was judged. This platform starts
@@ -54,12 +55,8 @@ func openFolder(from *folder, path string) (*folder, error) {
 		// Not Join: it would drop "link/.." as text.
 		path = from.path + "/" + path
 	}
-	real, err := filepath.EvalSymlinks(path)
+	real, st, err := trail.Stored(path)
 	if err != nil {
-		return nil, err
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(real, &st); err != nil {
 		return nil, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {

@@ -341,6 +341,7 @@ func within(at, folder string) bool {
 // devices or to the inside of a running program.
 func ofSystem(at string) bool {
 	at = strings.ToLower(at)
+	at = strings.TrimPrefix(at, "/system/volumes/data") // where macOS keeps what it shows at the root
 	at = strings.TrimPrefix(at, "/private")
 	switch at {
 	case "/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/sudoers", "/etc/shadow-", "/etc/gshadow-", "/proc/kcore":

@@ -147,6 +147,7 @@ func TestEntitlements(t *testing.T) {
 		"com.apple.security.automation.apple-events": "NSAppleEventsUsageDescription", "com.apple.security.device.audio-input": "NSMicrophoneUsageDescription",
 		"com.apple.security.device.camera": "NSCameraUsageDescription", "com.apple.security.personal-information.addressbook": "NSContactsUsageDescription",
 		"com.apple.security.personal-information.calendars": "NSCalendarsUsageDescription", "com.apple.security.personal-information.photos-library": "NSPhotoLibraryUsageDescription",
+		"com.apple.security.personal-information.location": "NSLocationUsageDescription",
 	} {
 		if rights[right] != "true" || plist[usage] == "" {
 			t.Errorf("%s is %q, %s is %q", right, rights[right], usage, plist[usage])

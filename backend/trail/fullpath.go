@@ -1,0 +1,30 @@
+package trail
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+)
+
+// fullPath reads the answer of macOS to a question for the full path of a file
+// (ATTR_CMN_FULLPATH of getattrlist): how long the answer is, how far behind the
+// next word the text begins, how long that is, and the text with a zero at its
+// end.
+func fullPath(answer []byte) (string, error) {
+	const head = 12 // three words
+	if len(answer) < head {
+		return "", errNoPath
+	}
+	word := func(at int) int64 { return int64(binary.LittleEndian.Uint32(answer[at:])) }
+	whole, from, size := word(0), 4+int64(int32(word(4))), word(8)
+	if whole > int64(len(answer)) || from < head || size < 2 || from+size > whole {
+		return "", errNoPath
+	}
+	text := string(answer[from : from+size])
+	if path, zero := text[:size-1], text[size-1]; zero == 0 && path[0] == '/' && !strings.Contains(path, "\x00") {
+		return path, nil
+	}
+	return "", errNoPath
+}
+
+var errNoPath = errors.New("macOS does not tell where the file really is")
