@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -49,13 +50,18 @@ func (b *bench) put(name, text string) {
 // copies puts a program that ends with 0 to A, and one that ends with 1 to B.
 func (b *bench) copies(a, other string) {
 	b.t.Helper()
-	for to, from := range map[string]string{a: "/usr/bin/true", other: "/usr/bin/false"} {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		b.put(to, string(text))
+	b.put(a, programText(b.t, "true"))
+	b.put(other, programText(b.t, "false"))
+}
+
+// programText is what a program of our own holds.
+func programText(t *testing.T, does string) string {
+	t.Helper()
+	text, err := os.ReadFile(approvaltest.Program(t, does))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(text)
 }
 
 func (b *bench) link(to, at string) { b.t.Helper(); b.linkTo(b.path(to), at) }
@@ -73,11 +79,8 @@ func (b *bench) linkTo(to, at string) {
 func TestFirstUseIsRecorded(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.canAsk.Store(false)
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.put("own/sh", string(shell))
+	shell := programText(t, "sh")
+	b.put("own/sh", shell)
 	b.put("bin/a", "#!/bin/sh\necho a\n")
 	b.put("bin/b", "#!"+b.path("own/sh")+"\necho b\n")
 	b.want([]string{"bash", "-c", "a; a; b"}, `code 0 "a\na\nb\n"`)
@@ -93,7 +96,7 @@ func TestFirstUseIsRecorded(t *testing.T) {
 	b.put("bin/a", "#!/bin/sh\necho evil\n")
 	b.want([]string{"a"}, "denied ask-fallback")
 	b.want([]string{"bash", "-c", "x=$(a); echo $x"}, "denied ask-fallback")
-	b.put("own/sh", string(shell)+"\n")
+	b.put("own/sh", shell+"\n")
 	b.want([]string{"b"}, "denied ask-fallback")
 	b.want([]string{b.path("own/sh")}, "denied ask-fallback") // its record covers nothing
 	b.put("bin/a", "#!/bin/sh\necho a\n")
