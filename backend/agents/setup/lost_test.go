@@ -195,7 +195,9 @@ func TestWatch(t *testing.T) {
 
 // TestWatchedNames: what else is written beside the files wakes nobody.
 func TestWatchedNames(t *testing.T) {
-	e := newEnv(t).real(t)
+	home, err := filepath.EvalSymlinks(newEnv(t).Home) // folders are watched where their links lead
+	mustDo(t, err)
+	e := envFor(home).real(t)
 	applied(t, e, "claude-code", false)
 	names, folders := e.followed()
 	for name, want := range map[string]bool{
