@@ -53,7 +53,11 @@ func layout(room, module string) (args, env []string, err error) {
 	add := func(words ...string) { args = append(args, words...) }
 	bind := func(from, to string) { add("--ro-bind", from, to) }
 	known := func(from, to string) { add("--ro-bind-try", from, to) }
-	add("--die-with-parent", "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc")
+	add("--die-with-parent")
+	for _, folder := range strings.Fields("/bin /sbin /usr /usr/bin /usr/sbin /usr/local /opt /opt/homebrew /private /Users") {
+		add("--dir", folder) // what bubblewrap makes on its way is closed to others
+	}
+	add("--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc")
 	known("/sys", "/sys")
 	// What programs of Linux load. Debian's /lib is a link to /usr/lib.
 	for _, folder := range []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/share"} {
@@ -70,10 +74,8 @@ func layout(room, module string) (args, env []string, err error) {
 			}
 		}
 	}
-	for _, name := range []string{"node"} {
-		if at, err := exec.LookPath(name); err == nil {
-			bind(at, brought+"/"+name)
-		}
+	if at, err := exec.LookPath("node"); err == nil {
+		bind(at, brought+"/node")
 	}
 	add("--bind", room+"/private", "/private", "--bind", room+"/home", home)
 	for _, name := range []string{"tmp", "var", "etc"} {
