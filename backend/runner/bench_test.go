@@ -54,7 +54,7 @@ func benchExec(b *testing.B, job Job, size int) {
 }
 
 func BenchmarkRunTrue(b *testing.B) {
-	r, job := newRunner(b), argvJob(b, scratch(b), "/bin/true")
+	r, job := newRunner(b), argvJob(b, scratch(b), "/usr/bin/true")
 	compareRounds(b, func() { benchRun(b, r, job, 0) }, func() { benchExec(b, job, 0) })
 }
 
@@ -71,7 +71,7 @@ func BenchmarkPipeline(b *testing.B) {
 }
 
 func BenchmarkRunTrueFrom64(b *testing.B) {
-	r, job := newRunner(b), argvJob(b, scratch(b), "/bin/true")
+	r, job := newRunner(b), argvJob(b, scratch(b), "/usr/bin/true")
 	var mine, theirs []time.Duration
 	compareRounds(b, func() {
 		mine = append(mine, atOnce(func(i int) {

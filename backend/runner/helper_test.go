@@ -20,6 +20,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -52,7 +53,7 @@ func TestMain(m *testing.M) {
 		os.Stdout.WriteString(said)
 		syscall.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(approvaltest.Main{M: m}.Run())
 }
 
 func newRunner(t testing.TB) *Runner {

@@ -91,7 +91,7 @@ func TestPlanIsLikeBash(t *testing.T) {
 			bash.Stdout, bash.Stderr = &stdout, &stderr
 			_ = bash.Run()
 			wantOut, wantErr := likeOurs(stdout.String(), dir), likeOurs(stderr.String(), dir)
-			gotErr := strings.ReplaceAll(string(got.Stderr), "/usr/bin/cat: ", "cat: ")
+			gotErr := programPath.ReplaceAllString(string(got.Stderr), "$1: ")
 			if string(got.Stdout) != wantOut || gotErr != wantErr {
 				t.Errorf("got  %q, %q\nwant %q, %q", got.Stdout, gotErr, wantOut, wantErr)
 			}

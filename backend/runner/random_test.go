@@ -93,7 +93,7 @@ type printed struct {
 
 // speaker is what a shell, or a program that was started by its path, puts
 // before what it complains about.
-var speaker = regexp.MustCompile(`(?m)(?:bash|\.\./\.\./texts\d+): (?:eval: )?(?:line )?\d+: (?:eval: )?|/usr/bin/(\w+: )`)
+var speaker = regexp.MustCompile(`(?m)(?:bash|\.\./\.\./texts\d+): (?:eval: )?(?:line )?\d+: (?:eval: )?|(?:/usr)?/bin/(\w+: )`)
 
 var scripts atomic.Int64
 

@@ -4,7 +4,6 @@ package runner
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // An agent gets half of what the others leave, and so never the last of it.
@@ -123,9 +123,7 @@ func TestTooLarge(t *testing.T) {
 // descriptors counts what this process has open.
 func descriptors(t testing.TB) int {
 	t.Helper()
-	list, err := os.ReadDir("/dev/fd")
-	must(t, err)
-	return len(list)
+	return len(approvaltest.Descriptors(t))
 }
 
 // An agent with many runs is denied more of them; others are not, and when its

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -70,7 +71,7 @@ func TestTimeout(t *testing.T) {
 		"a pipe of ours":     `{ sleep 100; echo never; } | cat`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := textJob(t, dir, text)
+			job := textJob(t, dir, strings.ReplaceAll(text, "setsid", approvaltest.Program(t, "setsid")))
 			job.Timeout = 100 * time.Millisecond
 			got := run1(t, r, job)
 			if !got.TimedOut || got.ExitCode != nil || got.Error == "" || strings.Contains(string(got.Stdout), "never") {
@@ -123,7 +124,7 @@ func TestStopAll(t *testing.T) {
 	}
 	results := map[string]<-chan approval.Result{}
 	for name, text := range texts {
-		job := textJob(t, dir, text)
+		job := textJob(t, dir, strings.ReplaceAll(text, "setsid", approvaltest.Program(t, "setsid")))
 		job.ID, job.Background = "TestStopAll-"+name, name == "daemon"
 		job.Env = testEnv(job.ID, job.Plan.Cwd.Path)
 		begun, done := make(chan struct{}), make(chan approval.Result, 1)
@@ -374,7 +375,7 @@ func TestHostGroupCannotBeJoined(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)
 	r, dir := newRunner(t), scratch(t)
-	for _, text := range []string{"", "%s", "true | %s", "%s | cat", "/bin/true | { %s; } | cat", "/bin/cat | %s"} {
+	for _, text := range []string{"", "%s", "true | %s", "%s | cat", "/usr/bin/true | { %s; } | cat", "/bin/cat | %s"} {
 		job := textJob(t, dir, strings.ReplaceAll(text, "%s", self))
 		if text == "" {
 			job = argvJob(t, dir, self)
@@ -429,7 +430,7 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{Env: []string{}})
+	quick, err := os.StartProcess("/usr/bin/true", []string{"true"}, &os.ProcAttr{Env: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

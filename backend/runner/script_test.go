@@ -114,7 +114,7 @@ var endless = map[string]bool{`while true; do echo y; done | head -2`: true}
 
 var (
 	linePrefix  = regexp.MustCompile(`(?m)^(bash: line|dash:) \d+: `)
-	programPath = regexp.MustCompile(`(?m)^/usr/bin/([a-z]+): `)
+	programPath = regexp.MustCompile(`(?m)^(?:/usr)?/bin/([a-z]+): `)
 )
 
 // TestScriptsAsShells runs ordinary scripts in our runner and in bash and dash:

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -31,7 +32,7 @@ func copyFile(t testing.TB, from, to string) {
 // spoil is what happens to a file between the judgement and the start.
 var spoil = map[string]func(t *testing.T, path string){
 	"replaced": func(t *testing.T, path string) {
-		copyFile(t, "/bin/echo", path+".new")
+		copyFile(t, approvaltest.Program(t, "true"), path+".new")
 		must(t, os.Rename(path+".new", path))
 	},
 	"written": func(t *testing.T, path string) { script(t, path, "#!/bin/sh\necho evil\n") },
@@ -65,10 +66,10 @@ func TestDriftedFilesDoNotStart(t *testing.T) {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				r, dir := newRunner(t), scratch(t)
 				prog, shell := filepath.Join(dir, "prog"), filepath.Join(dir, "shell")
-				copyFile(t, "/bin/sh", shell)
+				copyFile(t, approvaltest.Program(t, "sh"), shell)
 				at := map[string]string{"binary": prog, "script": prog, "interpreter": shell}[kind]
 				if kind == "binary" {
-					copyFile(t, "/bin/cat", prog)
+					copyFile(t, approvaltest.Program(t, "cat"), prog)
 				} else {
 					script(t, prog, "#!"+shell+"\necho started\n")
 				}
@@ -112,7 +113,7 @@ func TestKernelRefuses(t *testing.T) {
 	script(t, plain, "echo interpreted\n")
 	script(t, empty, "")
 	closed := filepath.Join(dir, "closed")
-	copyFile(t, "/bin/cat", closed)
+	copyFile(t, approvaltest.Program(t, "cat"), closed)
 	must(t, os.Chmod(closed, 0o644))
 	for _, path := range []string{plain, empty, closed} {
 		got := run1(t, r, argvJob(t, dir, path))
@@ -270,8 +271,8 @@ func TestSwapRace(t *testing.T) {
 			good, evil, now := filepath.Join(dir, "good"), filepath.Join(dir, "evil"), filepath.Join(dir, "now")
 			switch kind {
 			case "binary":
-				copyFile(t, resolve(t, "true", "/").File.Path, good)
-				copyFile(t, resolve(t, "false", "/").File.Path, evil)
+				copyFile(t, approvaltest.Program(t, "true"), good)
+				copyFile(t, approvaltest.Program(t, "false"), evil)
 			case "script":
 				script(t, good, "#!/bin/sh\nexit 0\n")
 				script(t, evil, "#!/bin/sh\nexit 1\n")
@@ -383,12 +384,10 @@ func TestChildSeesItsName(t *testing.T) {
 }
 
 func openFiles(t *testing.T) []string {
-	list, err := os.ReadDir("/dev/fd")
-	must(t, err)
 	var names []string
-	for _, e := range list {
-		to, _ := os.Readlink("/dev/fd/" + e.Name())
-		names = append(names, e.Name()+" "+to)
+	for _, name := range approvaltest.Descriptors(t) {
+		to, _ := os.Readlink("/dev/fd/" + name)
+		names = append(names, name+" "+to)
 	}
 	return names
 }
@@ -400,7 +399,7 @@ func TestManyRuns(t *testing.T) {
 		rounds = 1_000
 	}
 	r, dir := newRunner(t), scratch(t)
-	job := argvJob(t, dir, "/bin/true")
+	job := argvJob(t, dir, "/usr/bin/true")
 	run1(t, r, job)
 	files, routines := openFiles(t), runtime.NumGoroutine()
 	var all sync.WaitGroup

@@ -33,11 +33,11 @@ func texts() []text {
 		return "for i in" + strings.Repeat(" x", turns) + "; do " + body + "; done"
 	}
 	return []text{
-		{"one program", "/bin/true", 10, 1},
+		{"one program", "/usr/bin/true", 10, 1},
 		{"a pipeline of three programs", "/bin/echo words | /bin/cat | /bin/cat", 5, 0},
-		{fmt.Sprintf("a chain of %d programs", links), chain("/bin/true"), 2, links},
+		{fmt.Sprintf("a chain of %d programs", links), chain("/usr/bin/true"), 2, links},
 		{fmt.Sprintf("a chain of %d built-in commands", links), chain("true"), 10, 0},
-		{fmt.Sprintf("a loop of %d programs", turns), loop("/bin/true"), 1, turns},
+		{fmt.Sprintf("a loop of %d programs", turns), loop("/usr/bin/true"), 1, turns},
 		{fmt.Sprintf("a loop of %d built-in commands", turns), loop("true"), 10, 0},
 		{"a program's words from another's output", `/bin/echo "$(/bin/echo words)"`, 5, 2},
 	}
@@ -46,7 +46,7 @@ func texts() []text {
 // shells is P2: texts over the kept socket, beside a shell and a login shell
 // that have the home folder of the host, which holds no login files.
 func shells(program string) error {
-	f, kept, token, end, err := serve(program, "/bin/true", "/bin/echo", "/bin/cat")
+	f, kept, token, end, err := serve(program, "/usr/bin/true", "/bin/echo", "/bin/cat")
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *folder) shell(option, text string) error {
 // program can be run in less.
 func bare(times int) error {
 	for range times {
-		pid, err := syscall.ForkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{Env: os.Environ()})
+		pid, err := syscall.ForkExec("/usr/bin/true", []string{"true"}, &syscall.ProcAttr{Env: os.Environ()})
 		if err != nil {
 			return err
 		}
