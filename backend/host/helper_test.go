@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -29,25 +31,35 @@ type bench struct {
 	key  []byte
 }
 
-// newBench starts a host that allows these programs and asks nobody. Names
-// without a slash are scripts of the tests, in bin of the home.
+func TestMain(m *testing.M) { os.Exit(approvaltest.Main{M: m}.Run()) }
+
+// newBench starts a host that allows these programs, also by what their paths
+// lead to, and asks nobody. Names without a slash are scripts of the tests, in
+// bin of the home.
 func newBench(t *testing.T, allowed ...string) *bench {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "cs") // the socket's path must be short
 	must(t, err)
 	home, err = filepath.EvalSymlinks(home)
 	must(t, err)
+	setsid, err := exec.LookPath("setsid")
+	if err != nil {
+		setsid = approvaltest.Program(t, "setsid")
+	}
 	b := &bench{t: t, home: home}
 	state := paths.State{Dir: b.path("state")}
 	var entries []string
 	for _, name := range allowed {
 		if !strings.Contains(name, "/") {
 			name = b.path("bin/" + name)
+		} else if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
+			entries = append(entries, fmt.Sprintf(`{"pattern": %q}`, real))
 		}
 		entries = append(entries, fmt.Sprintf(`{"pattern": %q}`, name))
 	}
 	must(t, errors.Join(
 		os.Mkdir(state.Dir, 0o700), os.Mkdir(b.path("bin"), 0o755), os.Mkdir(b.path("work"), 0o755),
+		os.Symlink(setsid, b.path("bin/setsid")),
 		os.WriteFile(b.path(".profile"), []byte("PATH="+b.path("bin")+":/usr/bin:/bin\n"), 0o600),
 		os.WriteFile(state.Approvals(), []byte(`{"version": 1, "socket": {"token": "dG9rZW4tb2YtYS10ZXN0LTAxMjM0NTY3ODk"},
 			"defaults": {"security": "allowlist", "ask": "off"}, "agents": {"*": {"allowlist": [`+strings.Join(entries, ", ")+`]}}}`), 0o600),

@@ -38,7 +38,7 @@ func (b *bench) decides(d approval.Decision, command ...string) answer {
 // The last five are told with what was decided, and an answer for always is
 // taken back, exactly what it wrote.
 func TestRecentAndUndo(t *testing.T) {
-	b := newBench(t, "/bin/echo", "/usr/bin/echo", "one")
+	b := newBench(t, "/bin/echo", "one")
 	b.script("one", "true")
 	b.script("two", "true")
 	_, err := b.Update(func(d *store.Document) error {

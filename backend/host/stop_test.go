@@ -38,7 +38,7 @@ func (b *bench) leases() {
 // TestStopEverything stops what does not want to end, over the socket.
 func TestStopEverything(t *testing.T) {
 	names := []string{"deaf", "daemon", "sleeper", "stopped", "rabbit"}
-	b := newBench(t, append([]string{"/usr/bin/echo", "/bin/echo", "/usr/bin/cat"}, names...)...)
+	b := newBench(t, append([]string{"/bin/echo", "/bin/cat"}, names...)...)
 	for _, name := range names {
 		b.script(name, "echo $$ >"+b.path(name)+"\n"+hostile[name])
 	}
@@ -171,7 +171,7 @@ func TestStopWhileLeasesAreTaken(t *testing.T) {
 
 // Where the leases cannot be taken back, nothing starts until a person looked.
 func TestStopWhereTheFileIsHeld(t *testing.T) {
-	b := newBench(t, "/bin/echo", "/usr/bin/echo", "/usr/bin/cat")
+	b := newBench(t, "/bin/echo", "/bin/cat")
 	b.leases()
 	file := b.path("state/exec-approvals.json")
 	text, err := os.ReadFile(file)
