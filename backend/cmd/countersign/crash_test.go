@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/host"
 )
@@ -95,7 +96,7 @@ sh -c 'trap "" TERM; echo $$ >stubborn; while :; do sleep 1; done' &
 `
 	if subreapers { // else nothing tells a process that left its session
 		names = append(names, "away")
-		text += "setsid sh -c 'echo $$ >away; exec sleep 1000' &\n"
+		text += approvaltest.Program(t, "setsid") + " sh -c 'echo $$ >away; exec sleep 1000' &\n"
 	}
 	text += "echo $$ >group; wait"
 	background(t, w.asks("--agent", "main", "--", "/bin/sh", "-c", text))

@@ -198,7 +198,7 @@ esac
 	if got := now(); !strings.Contains(got, `"path":"/old"`) || strings.Contains(got, "our-own-secret") {
 		t.Error(got)
 	}
-	for _, words := range [][]string{{"--undo"}, {"--cli", filepath.Join(dir, "nothing")}, {"--cli", "/bin/false"}} {
+	for _, words := range [][]string{{"--undo"}, {"--cli", filepath.Join(dir, "nothing")}, {"--cli", "/usr/bin/false"}} {
 		if out, err := w.command(append([]string{"link", "openclaw"}, words...)...).CombinedOutput(); err == nil {
 			t.Errorf("%q: %s", words, out)
 		}

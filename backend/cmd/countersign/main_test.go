@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // TestMain makes the test binary several programs. What runs as countersign,
@@ -20,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	// A program built with the race detector sleeps a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	testscript.Main(m, map[string]func(){
+	testscript.Main(approvaltest.Main{M: m}, map[string]func(){
 		"countersign": main,
 		"ask":         func() { os.Exit(askAs(os.Args[1:])) },
 		"code":        func() { os.Exit(code(os.Args[1:])) },

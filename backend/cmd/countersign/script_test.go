@@ -12,11 +12,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // TestScripts runs the command line as people do. HOME is $WORK/h, and $S the
-// state folder in it. Beside what every script knows there is:
+// state folder in it; $TRUE and $FALSE are programs that may be copied. Beside
+// what every script knows there is:
 //
 //	host [flags]      start a host whose questions wait for the command line
 //	end-host SIGNAL   end it: TERM or KILL
@@ -26,6 +28,7 @@ import (
 //
 // and the programs ask and code of TestMain.
 func TestScripts(t *testing.T) {
+	yes, no := approvaltest.Program(t, "true"), approvaltest.Program(t, "false")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		WorkdirRoot:         shortDir(t),
@@ -40,6 +43,8 @@ func TestScripts(t *testing.T) {
 			env.Values[worldKey{}] = w
 			env.Vars = append(env.Vars, w.env()...)
 			env.Setenv("S", w.state.Dir)
+			env.Setenv("TRUE", yes)
+			env.Setenv("FALSE", no)
 			env.Defer(func() { w.end(syscall.SIGTERM) })
 			return nil
 		},

@@ -182,8 +182,8 @@ func TestPlainPrompt(t *testing.T) {
 	ended(p, 0, said, "")
 
 	// An answer that comes too late says so.
-	p, said = ask("--wait", "1s", "--", "nproc")
-	term.shows(t, "    nproc\n")
+	p, said = ask("--wait", "1s", "--", "whoami")
+	term.shows(t, "    whoami\n")
 	ended(p, exitDenied, said, "prompt-expired")
 	term.shows(t, "— answered elsewhere, or over.")
 }
