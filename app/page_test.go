@@ -344,7 +344,7 @@ func TestPage(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
 		var answers []<-chan ipc.ExecAnswer
-		for i, command := range [][]string{{"uname", "-s"}, {"nproc"}, {"uname", "-m"}} {
+		for i, command := range [][]string{{"uname", "-s"}, {"whoami"}, {"uname", "-m"}} {
 			answers = append(answers, a.agent(t.Context(), "main", command...))
 			a.eventually("it waits", func() bool { return len(a.host.Waiting()) == i+1 })
 		}

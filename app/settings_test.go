@@ -732,7 +732,7 @@ func TestPreviewReplays(t *testing.T) {
 	}{
 		{"main", "uname", nil, "2 of 2, 2 denied"},
 		{"main", "uname", []string{"-s"}, "1 of 2, 1 denied"},
-		{"main", "nproc", nil, "0 of 2, 0 denied"},
+		{"main", "whoami", nil, "0 of 2, 0 denied"},
 		{"other", "uname", nil, "0 of 0, 0 denied"},
 		{"*", "uname", nil, "nothing"},
 		{"main", "a/b", nil, "nothing"},
@@ -756,7 +756,7 @@ func TestPreview(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(dir, "tool"+string(rune('0'+i/26)))
-		if err := os.WriteFile(name, []byte("#!/bin/true\n"), 0o755); err != nil {
+		if err := os.WriteFile(name, []byte("#!/usr/bin/true\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

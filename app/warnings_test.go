@@ -24,7 +24,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range map[string]int{"many": 51, "open": 2}[dir] {
-			if err := os.WriteFile(filepath.Join(at, fmt.Sprint("tool", i)), []byte("#!/bin/true\n"), 0o755); err != nil {
+			if err := os.WriteFile(filepath.Join(at, fmt.Sprint("tool", i)), []byte("#!/usr/bin/true\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
