@@ -25,7 +25,7 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test screenshots icons check bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test mac-layout-test screenshots icons check bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -106,6 +106,11 @@ desktop-test: build
 		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
 			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem.*|StartedTwice|DeadPageComesBack|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
 	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
+
+# Where files lie as on a Mac: every test, or with LAYOUT=short those that such
+# a layout once stopped.
+mac-layout-test: setup
+	$(GO) run ./build/maclayout -tags $(CLITAGS) $(if $(filter short,$(LAYOUT)),-short)
 
 icons: setup
 	node build/icons/icons.mjs
