@@ -12,6 +12,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,7 +51,7 @@ func main() {
 		}
 		return
 	}
-	code, err := run(*only, *tags, packages)
+	code, err := run(os.Stdout, *only, *tags, packages)
 	fail(err)
 	os.Exit(code)
 }
@@ -75,7 +76,7 @@ func unable() error {
 }
 
 // run has go test compile the tests, and start each of its programs by enter.
-func run(only, tags string, packages []string) (int, error) {
+func run(out io.Writer, only, tags string, packages []string) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -90,7 +91,7 @@ func run(only, tags string, packages []string) (int, error) {
 	}
 	words := []string{"test", "-count=1", "-timeout=20m", "-tags=" + tags, "-run=" + only, "-exec=" + self + " enter " + room}
 	cmd := exec.Command("go", append(words, packages...)...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		return 0, err
 	}
