@@ -4,8 +4,6 @@ import (
 	"encoding/xml"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -141,48 +139,5 @@ func TestAtLogin(t *testing.T) {
 	}
 	if approval(true, 2) == nil || approval(true, 1) != nil || approval(false, 2) != nil || approval(false, 0) != nil {
 		t.Error("who is to approve what?")
-	}
-}
-
-// TestObjectiveC has a compiler read the Objective-C files with what is declared
-// beside them, and find what is wrong in one.
-func TestObjectiveC(t *testing.T) {
-	clang := ""
-	for _, name := range []string{"clang", "clang-14"} {
-		if path, err := exec.LookPath(name); err == nil && clang == "" {
-			clang = path
-		}
-	}
-	if clang == "" {
-		t.Skip("skipped: there is no clang")
-	}
-	files, err := filepath.Glob("*.m")
-	others, _ := filepath.Glob("../../backend/vault/*.m")
-	if err != nil || len(files) == 0 || len(others) == 0 {
-		t.Fatal(files, others, err)
-	}
-	files = append(files, others...)
-	check := func(file, arch string) (string, error) {
-		out, err := exec.Command(clang, "-fsyntax-only", "-ffreestanding", "-Werror", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fblocks", "-fobjc-arc",
-			"-target", arch+"-apple-macos13", "-I", "declared", "-I", ".", "-I", "../../backend/vault", file).CombinedOutput()
-		return string(out), err
-	}
-	for _, file := range files {
-		for _, arch := range []string{"arm64", "x86_64"} {
-			if out, err := check(file, arch); err != nil {
-				t.Errorf("%s for %s: %v\n%s", file, arch, err, out)
-			}
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		planted := filepath.Join(t.TempDir(), "planted.m")
-		if err := os.WriteFile(planted, append(text, "\nvoid planted(void) { [NSString noSuchMethod]; }\n"...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := check(planted, "arm64"); err == nil || !strings.Contains(out, "noSuchMethod") {
-			t.Errorf("%s: what was planted is not found: %v\n%s", file, err, out)
-		}
 	}
 }

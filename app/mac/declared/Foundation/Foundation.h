@@ -123,7 +123,8 @@ dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
 intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
 intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
 dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
-dispatch_queue_t dispatch_get_main_queue(void);
+extern struct dispatch_queue_s _dispatch_main_q;
+static inline dispatch_queue_t dispatch_get_main_queue(void) { return (__bridge dispatch_queue_t)&_dispatch_main_q; }
 dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
 void dispatch_async(dispatch_queue_t queue, void (^block)(void));
 void dispatch_sync(dispatch_queue_t queue, void (^block)(void));
