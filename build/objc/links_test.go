@@ -225,6 +225,15 @@ func TestPlantedLinks(t *testing.T) {
 			want: []string{"noSuchMethod", "planted_darwin.m"},
 		},
 		{
+			what: "a method of a newer macOS", file: "planted_darwin.m",
+			text: "#import <EventKit/EventKit.h>\nvoid planted(EKEventStore *s) { [s requestFullAccessToEventsWithCompletion:nil]; }",
+			want: []string{"Wunguarded-availability", "requestFullAccessToEventsWithCompletion", "macOS 14.0"},
+		},
+		{
+			what: "the same where there is one", file: "planted_darwin.m",
+			text: "#import <EventKit/EventKit.h>\nvoid planted(EKEventStore *s) { if (@available(macOS 14, *)) [s requestFullAccessToEventsWithCompletion:nil]; }",
+		},
+		{
 			what: "a call from Go of what is declared only", file: "planted_darwin.go",
 			text: "package vault\n\n// void CSPlanted(int);\nimport \"C\"\n\nfunc planted() { C.CSPlanted(C.int(1)) }",
 			want: []string{"planted_darwin.go needs _CSPlanted", "add the row"},
@@ -269,6 +278,19 @@ func TestPlantedLinks(t *testing.T) {
 			if !strings.Contains(said, part) {
 				t.Errorf("%s: no %q in %q", row.what, part, problems)
 			}
+		}
+	}
+}
+
+// TestBOOL has BOOL as each kind of Mac has it: as a number it may be 2.
+func TestBOOL(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "planted.m")
+	if err := os.WriteFile(file, []byte("#import <Foundation/Foundation.h>\n_Static_assert((BOOL)2 == 1, \"\");\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for arch, isBool := range map[string]bool{"arm64": true, "amd64": false} {
+		if said, err := withDeclared(t, arch).run(room{}, file, "-fsyntax-only"); (err == nil) != isBool {
+			t.Errorf("%s: %v %s", arch, err, said)
 		}
 	}
 }

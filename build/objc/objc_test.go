@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -62,31 +63,35 @@ func rooms(t *testing.T, arch string) map[string]room {
 	return found
 }
 
-// clang returns the compiler, under whatever version it is installed: the plain
-// name first, else the newest. Without one the test is skipped, but not on the
-// machines that decide.
-func clang(t *testing.T) string {
-	t.Helper()
-	if path, err := exec.LookPath("clang"); err == nil {
-		return path
-	}
-	best, newest := "", 0
+// newest is the newest clang that is installed, "" without one.
+var newest = sync.OnceValue(func() (path string) {
+	last := 0
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		paths, _ := filepath.Glob(filepath.Join(dir, "clang-[0-9]*"))
-		for _, path := range paths {
+		numbered, _ := filepath.Glob(filepath.Join(dir, "clang-[0-9]*")) // the pattern is right
+		for _, name := range append(numbered, filepath.Join(dir, "clang")) {
+			said, err := exec.Command(name, "-dumpversion").Output()
 			var version int
-			if n, _ := fmt.Sscanf(filepath.Base(path), "clang-%d", &version); n == 1 && version > newest {
-				best, newest = path, version
+			if _, bad := fmt.Sscanf(string(said), "%d", &version); err == nil && bad == nil && version > last {
+				path, last = name, version
 			}
 		}
 	}
-	if best == "" && os.Getenv("CI") == "true" {
+	return path
+})
+
+// clang returns the compiler. Without one the test is skipped, but not on the
+// machines that decide.
+func clang(t *testing.T) string {
+	t.Helper()
+	switch path := newest(); {
+	case path != "":
+		return path
+	case os.Getenv("CI") == "true":
 		t.Fatal("there is no clang")
-	}
-	if best == "" {
+	default:
 		t.Skip("skipped: there is no clang")
 	}
-	return best
+	return ""
 }
 
 // oldest is the macOS that the app needs.

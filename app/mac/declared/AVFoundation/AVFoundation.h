@@ -2,10 +2,10 @@
 #include <Foundation/Foundation.h>
 
 typedef NSString *AVMediaType;
-extern AVMediaType const AVMediaTypeAudio, AVMediaTypeVideo;
-typedef NS_ENUM(NSInteger, AVAuthorizationStatus) { AVAuthorizationStatusNotDetermined };
+extern AVMediaType const AVMediaTypeAudio SINCE(10.7), AVMediaTypeVideo SINCE(10.7);
+typedef NS_ENUM(NSInteger, AVAuthorizationStatus) { AVAuthorizationStatusNotDetermined } SINCE(10.14);
 
-@interface AVCaptureDevice : NSObject
-+ (AVAuthorizationStatus)authorizationStatusForMediaType:(AVMediaType)mediaType;
-+ (void)requestAccessForMediaType:(AVMediaType)mediaType completionHandler:(void (^)(BOOL granted))handler;
+SINCE(10.7) @interface AVCaptureDevice : NSObject
++ (AVAuthorizationStatus)authorizationStatusForMediaType:(AVMediaType)mediaType SINCE(10.14);
++ (void)requestAccessForMediaType:(AVMediaType)mediaType completionHandler:(void (^)(BOOL granted))handler SINCE(10.14);
 @end

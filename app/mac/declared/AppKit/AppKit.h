@@ -1,22 +1,24 @@
 #pragma once
 #include <Foundation/Foundation.h>
 
-typedef NS_OPTIONS(NSUInteger, NSWindowCollectionBehavior) { NSWindowCollectionBehaviorDefault = 0, NSWindowCollectionBehaviorCanJoinAllSpaces = 1 << 0, NSWindowCollectionBehaviorFullScreenAuxiliary = 1 << 8 };
+typedef NS_OPTIONS(NSUInteger, NSWindowCollectionBehavior) { NSWindowCollectionBehaviorDefault SINCE(10.5) = 0, NSWindowCollectionBehaviorCanJoinAllSpaces SINCE(10.5) = 1 << 0, NSWindowCollectionBehaviorFullScreenAuxiliary SINCE(10.7) = 1 << 8 };
 
-typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateVisible = 1 << 1 };
+typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateVisible = 1 << 1 } SINCE(10.9);
 
-@interface NSWindow : NSObject
-@property(readonly) NSString *className;
-@property NSWindowCollectionBehavior collectionBehavior;
+@interface NSResponder : NSObject
+@end
+
+@interface NSWindow : NSResponder
+@property NSWindowCollectionBehavior collectionBehavior SINCE(10.5);
 @property(readonly, getter=isVisible) BOOL visible;
-@property(readonly) NSWindowOcclusionState occlusionState;
+@property(readonly) NSWindowOcclusionState occlusionState SINCE(10.9);
 - (void)orderFrontRegardless;
 - (void)makeKeyAndOrderFront:(id)sender;
 @end
 
-@interface NSApplication : NSObject
+@interface NSApplication : NSResponder
 @property(readonly) NSArray<NSWindow *> *windows;
-- (void)activateIgnoringOtherApps:(BOOL)ignore;
+- (void)activateIgnoringOtherApps:(BOOL)ignore SINCE(10.0);
 @end
 
 @interface NSWorkspace : NSObject
@@ -24,7 +26,7 @@ typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateV
 @property(readonly) NSNotificationCenter *notificationCenter;
 @end
 
-extern NSString *const NSWorkspaceSessionDidResignActiveNotification, *const NSWorkspaceSessionDidBecomeActiveNotification;
-extern NSString *const NSWorkspaceWillSleepNotification, *const NSWorkspaceDidWakeNotification;
+extern NSString *NSWorkspaceSessionDidResignActiveNotification, *NSWorkspaceSessionDidBecomeActiveNotification;
+extern NSString *NSWorkspaceWillSleepNotification, *NSWorkspaceDidWakeNotification;
 
-extern NSApplication *NSApp;
+extern __kindof NSApplication *NSApp;

@@ -1,16 +1,17 @@
 #pragma once
 #include <Foundation/Foundation.h>
 
-enum { typeWildCard = '****' };
-OSStatus AEDeterminePermissionToAutomateTarget(const AEDesc *target, AEEventClass eventClass, AEEventID eventID, Boolean askUserIfNeeded);
+enum : uint32_t { typeWildCard = '****' };
+typedef AEDesc AEAddressDesc;
+OSStatus AEDeterminePermissionToAutomateTarget(const AEAddressDesc *target, AEEventClass eventClass, AEEventID eventID, Boolean askUserIfNeeded) SINCE(10.14);
 
-extern CFStringRef kAXTrustedCheckOptionPrompt;
-Boolean AXIsProcessTrusted(void);
-Boolean AXIsProcessTrustedWithOptions(CFDictionaryRef options);
+extern CFStringRef kAXTrustedCheckOptionPrompt SINCE(10.9);
+Boolean AXIsProcessTrusted(void) SINCE(10.4);
+Boolean AXIsProcessTrustedWithOptions(CFDictionaryRef options) SINCE(10.9);
 
-bool CGPreflightScreenCaptureAccess(void);
-bool CGRequestScreenCaptureAccess(void);
-bool CGPreflightListenEventAccess(void);
-bool CGRequestListenEventAccess(void);
-bool CGPreflightPostEventAccess(void);
-bool CGRequestPostEventAccess(void);
+bool CGPreflightScreenCaptureAccess(void) SINCE(10.15);
+bool CGRequestScreenCaptureAccess(void) SINCE(10.15);
+bool CGPreflightListenEventAccess(void) SINCE(10.15);
+bool CGRequestListenEventAccess(void) SINCE(10.15);
+bool CGPreflightPostEventAccess(void) SINCE(10.15);
+bool CGRequestPostEventAccess(void) SINCE(10.15);

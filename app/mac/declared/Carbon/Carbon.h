@@ -2,19 +2,20 @@
 #include <Foundation/Foundation.h>
 
 typedef uint32_t UInt32;
-typedef UInt32 OSType, OptionBits, EventModifiers;
+typedef uint16_t EventModifiers;
+typedef UInt32 OSType, OptionBits;
 typedef unsigned long ItemCount;
 typedef struct OpaqueEventRef *EventRef;
 typedef struct OpaqueEventHandlerCallRef *EventHandlerCallRef;
 typedef struct OpaqueEventHandlerRef *EventHandlerRef;
 typedef struct OpaqueEventTargetRef *EventTargetRef;
-typedef struct EventHotKeyRefOpaque *EventHotKeyRef;
+typedef struct OpaqueEventHotKeyRef *EventHotKeyRef;
 typedef OSStatus (*EventHandlerUPP)(EventHandlerCallRef next, EventRef event, void *data);
-typedef struct { OSType eventClass; UInt32 eventKind; } EventTypeSpec;
-typedef struct { OSType signature; UInt32 id; } EventHotKeyID;
+typedef struct EventTypeSpec { OSType eventClass; UInt32 eventKind; } EventTypeSpec;
+typedef struct EventHotKeyID { OSType signature; UInt32 id; } EventHotKeyID;
 
 enum { noErr = 0 };
-enum { kCoreEventClass = 'aevt', kAEQuitApplication = 'quit' };
+enum : UInt32 { kCoreEventClass = 'aevt', kAEQuitApplication = 'quit' };
 enum { kEventClassKeyboard = 'keyb', kEventHotKeyPressed = 5 };
 enum { cmdKey = 1 << 8, optionKey = 1 << 11, controlKey = 1 << 12 };
 enum { kVK_ANSI_C = 0x08 };

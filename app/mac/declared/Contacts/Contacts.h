@@ -1,10 +1,10 @@
 #pragma once
 #include <Foundation/Foundation.h>
 
-typedef NS_ENUM(NSInteger, CNEntityType) { CNEntityTypeContacts };
-typedef NS_ENUM(NSInteger, CNAuthorizationStatus) { CNAuthorizationStatusNotDetermined };
+typedef NS_ENUM(NSInteger, CNEntityType) { CNEntityTypeContacts } SINCE(10.11);
+typedef NS_ENUM(NSInteger, CNAuthorizationStatus) { CNAuthorizationStatusNotDetermined } SINCE(10.11);
 
-@interface CNContactStore : NSObject
+SINCE(10.11) @interface CNContactStore : NSObject
 + (CNAuthorizationStatus)authorizationStatusForEntityType:(CNEntityType)entityType;
 - (void)requestAccessForEntityType:(CNEntityType)entityType completionHandler:(void (^)(BOOL granted, NSError *error))handler;
 @end

@@ -1,4 +1,4 @@
 #pragma once
 #include <Foundation/Foundation.h>
 
-CFDictionaryRef CGSessionCopyCurrentDictionary(void) __attribute__((cf_returns_retained));
+CFDictionaryRef CGSessionCopyCurrentDictionary(void) SINCE(10.3) __attribute__((cf_returns_retained));

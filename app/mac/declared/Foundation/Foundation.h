@@ -1,12 +1,22 @@
 // What our Objective-C files use of macOS, as Apple declares it: with this they
 // are checked on machines without Apple's headers. Nothing here is compiled.
+// Compared with the SDKs of macOS 14.2 and 12.0 by "make mac-headers". Whether
+// something may be nil is not said here.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+// From which macOS on something is there, and from which on another is better.
+#define SINCE(version) __attribute__((availability(macos, introduced = version)))
+#define FROM_TO(first, last) __attribute__((availability(macos, introduced = first, deprecated = last)))
+
+#if __arm64__
 typedef bool BOOL;
+#else
+typedef signed char BOOL;
+#endif
 typedef unsigned char Boolean;
 typedef long NSInteger;
 typedef unsigned long NSUInteger;
@@ -18,11 +28,17 @@ typedef unsigned long NSUInteger;
 #define NS_ENUM(type, name) enum name : type name; enum name : type
 #define NS_OPTIONS(type, name) enum name : type name; enum name : type
 
+@protocol NSObject
+@end
+
 @protocol NSCopying
 @end
 
-__attribute__((objc_root_class)) @interface NSObject
-+ (instancetype)new;
+@class NSString;
+
+__attribute__((objc_root_class)) @interface NSObject <NSObject>
++ (instancetype)new SINCE(10.0);
+@property(readonly) NSString *className;
 @end
 
 @interface NSString : NSObject <NSCopying>
@@ -31,19 +47,21 @@ __attribute__((objc_root_class)) @interface NSObject
 - (BOOL)isEqualToString:(NSString *)other;
 @end
 
-@interface NSNumber : NSObject
+@interface NSValue : NSObject
+@end
+
+@interface NSNumber : NSValue
 + (NSNumber *)numberWithBool:(BOOL)value;
 @property(readonly) BOOL boolValue;
 @end
 
-@interface NSDictionary<K, V> : NSObject
-- (V)objectForKeyedSubscript:(K)key;
-+ (instancetype)dictionaryWithObjects:(const V[])objects forKeys:(const K[])keys count:(NSUInteger)count;
+@interface NSDictionary<KeyType, ObjectType> : NSObject
+- (ObjectType)objectForKeyedSubscript:(KeyType)key SINCE(10.8);
++ (instancetype)dictionaryWithObjects:(const ObjectType[])objects forKeys:(const KeyType<NSCopying>[])keys count:(NSUInteger)count;
 @end
 
-@interface NSMutableDictionary<K, V> : NSDictionary
-- (void)setObject:(V)object forKeyedSubscript:(K<NSCopying>)key;
-- (V)objectForKeyedSubscript:(K)key;
+@interface NSMutableDictionary<KeyType, ObjectType> : NSDictionary <KeyType, ObjectType>
+- (void)setObject:(ObjectType)object forKeyedSubscript:(KeyType<NSCopying>)key SINCE(10.8);
 @end
 
 @interface NSData : NSObject
@@ -59,13 +77,13 @@ typedef struct {
 	unsigned long extra[5];
 } NSFastEnumerationState;
 
-@interface NSArray<T> : NSObject
-+ (instancetype)arrayWithObjects:(const T[])objects count:(NSUInteger)count;
+@interface NSArray<ObjectType> : NSObject
++ (instancetype)arrayWithObjects:(const ObjectType[])objects count:(NSUInteger)count;
 - (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state objects:(id __unsafe_unretained[])objects count:(NSUInteger)count;
 @end
 
-@interface NSSet<T> : NSObject
-+ (instancetype)setWithObject:(T)object;
+@interface NSSet<ObjectType> : NSObject
++ (instancetype)setWithObject:(ObjectType)object;
 @end
 
 @interface NSError : NSObject
@@ -80,11 +98,11 @@ typedef struct {
 @interface NSNotification : NSObject
 @end
 
-@interface NSOperationQueue : NSObject
+SINCE(10.5) @interface NSOperationQueue : NSObject
 @end
 
 @interface NSNotificationCenter : NSObject
-- (id)addObserverForName:(NSString *)name object:(id)object queue:(NSOperationQueue *)queue usingBlock:(void (^)(NSNotification *note))block;
+- (id<NSObject>)addObserverForName:(NSString *)name object:(id)object queue:(NSOperationQueue *)queue usingBlock:(void (^)(NSNotification *note))block SINCE(10.6);
 @end
 
 @interface NSDistributedNotificationCenter : NSNotificationCenter
@@ -92,13 +110,13 @@ typedef struct {
 @end
 
 @interface NSThread : NSObject
-@property(class, readonly) BOOL isMainThread;
+@property(class, readonly) BOOL isMainThread SINCE(10.5);
 @end
 
-typedef const struct AEDesc AEDesc;
+typedef struct AEDesc AEDesc;
 
 @interface NSAppleEventDescriptor : NSObject
-+ (NSAppleEventDescriptor *)descriptorWithBundleIdentifier:(NSString *)identifier;
++ (NSAppleEventDescriptor *)descriptorWithBundleIdentifier:(NSString *)identifier SINCE(10.11);
 @property(readonly) const AEDesc *aeDesc;
 @end
 
@@ -109,24 +127,37 @@ typedef int32_t OSStatus;
 typedef uint32_t AEEventClass, AEEventID;
 
 @interface NSAppleEventManager : NSObject
-@property(class, readonly) NSAppleEventManager *sharedAppleEventManager;
++ (NSAppleEventManager *)sharedAppleEventManager;
 - (void)setEventHandler:(id)handler andSelector:(SEL)handleEventSelector forEventClass:(AEEventClass)eventClass andEventID:(AEEventID)eventID;
 @end
 
 // dispatch/dispatch.h
-typedef NSObject *dispatch_semaphore_t, *dispatch_queue_t;
+@protocol OS_dispatch_semaphore
+@end
+@protocol OS_dispatch_queue
+@end
+@protocol OS_dispatch_queue_main <OS_dispatch_queue>
+@end
+@protocol OS_dispatch_queue_global <OS_dispatch_queue>
+@end
+typedef NSObject<OS_dispatch_semaphore> *dispatch_semaphore_t;
+typedef NSObject<OS_dispatch_queue> *dispatch_queue_t;
+typedef NSObject<OS_dispatch_queue_main> *dispatch_queue_main_t;
+typedef NSObject<OS_dispatch_queue_global> *dispatch_queue_global_t;
 typedef uint64_t dispatch_time_t;
+typedef void (^dispatch_block_t)(void);
+typedef intptr_t dispatch_once_t;
 #define DISPATCH_TIME_NOW 0ull
 #define NSEC_PER_SEC 1000000000ull
-enum { QOS_CLASS_USER_INITIATED = 0x19 };
-dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
-intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
-intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
-dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
-extern struct dispatch_queue_s _dispatch_main_q;
-static inline dispatch_queue_t dispatch_get_main_queue(void) { return (__bridge dispatch_queue_t)&_dispatch_main_q; }
-dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
-void dispatch_async(dispatch_queue_t queue, void (^block)(void));
-void dispatch_sync(dispatch_queue_t queue, void (^block)(void));
-typedef intptr_t dispatch_once_t;
-void dispatch_once(dispatch_once_t *once, void (^block)(void));
+#define NOESCAPE __attribute__((noescape))
+enum : unsigned { QOS_CLASS_USER_INITIATED SINCE(10.10) = 0x19 };
+dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) SINCE(10.6) __attribute__((ns_returns_retained));
+intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) SINCE(10.6);
+intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout) SINCE(10.6);
+dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta) SINCE(10.6);
+extern struct dispatch_queue_s _dispatch_main_q SINCE(10.6);
+static inline dispatch_queue_main_t dispatch_get_main_queue(void) { return (__bridge dispatch_queue_main_t)&_dispatch_main_q; }
+dispatch_queue_global_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) SINCE(10.6);
+void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) SINCE(10.6);
+void dispatch_sync(dispatch_queue_t queue, NOESCAPE dispatch_block_t block) SINCE(10.6);
+void dispatch_once(dispatch_once_t *once, NOESCAPE dispatch_block_t block) SINCE(10.6);

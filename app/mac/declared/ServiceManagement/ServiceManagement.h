@@ -3,7 +3,7 @@
 
 typedef NS_ENUM(NSInteger, SMAppServiceStatus) { SMAppServiceStatusNotRegistered };
 
-@interface SMAppService : NSObject
+SINCE(13.0) @interface SMAppService : NSObject
 @property(class, readonly) SMAppService *mainAppService;
 @property(readonly) SMAppServiceStatus status;
 - (BOOL)registerAndReturnError:(NSError **)error;

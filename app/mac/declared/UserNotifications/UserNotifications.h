@@ -1,48 +1,49 @@
 #pragma once
 #include <Foundation/Foundation.h>
 
-typedef NS_ENUM(NSInteger, UNAuthorizationStatus) { UNAuthorizationStatusNotDetermined };
-typedef NS_OPTIONS(NSUInteger, UNAuthorizationOptions) { UNAuthorizationOptionBadge = 1, UNAuthorizationOptionSound = 2, UNAuthorizationOptionAlert = 4 };
+typedef NS_ENUM(NSInteger, UNAuthorizationStatus) { UNAuthorizationStatusNotDetermined } SINCE(10.14);
+typedef NS_OPTIONS(NSUInteger, UNAuthorizationOptions) { UNAuthorizationOptionBadge = 1, UNAuthorizationOptionSound = 2, UNAuthorizationOptionAlert = 4 } SINCE(10.14);
 
-@interface UNNotificationSettings : NSObject
+SINCE(10.14) @interface UNNotificationSettings : NSObject
 @property(readonly) UNAuthorizationStatus authorizationStatus;
 @end
 
-typedef NS_OPTIONS(NSUInteger, UNNotificationPresentationOptions) { UNNotificationPresentationOptionBanner = 1 << 4 };
-typedef NS_OPTIONS(NSUInteger, UNNotificationActionOptions) { UNNotificationActionOptionForeground = 1 << 2 };
-typedef NS_OPTIONS(NSUInteger, UNNotificationCategoryOptions) { UNNotificationCategoryOptionNone = 0 };
+typedef NS_OPTIONS(NSUInteger, UNNotificationPresentationOptions) { UNNotificationPresentationOptionBanner SINCE(11.0) = 1 << 4 } SINCE(10.14);
+typedef NS_OPTIONS(NSUInteger, UNNotificationActionOptions) { UNNotificationActionOptionForeground = 1 << 2 } SINCE(10.14);
+typedef NS_OPTIONS(NSUInteger, UNNotificationCategoryOptions) { UNNotificationCategoryOptionCustomDismissAction = 1 << 0 } SINCE(10.14);
+static const UNNotificationCategoryOptions UNNotificationCategoryOptionNone SINCE(10.14) = 0;
 
-extern NSString *const UNNotificationDismissActionIdentifier;
+extern NSString *const UNNotificationDismissActionIdentifier SINCE(10.14);
 
-@interface UNNotificationContent : NSObject
+SINCE(10.14) @interface UNNotificationContent : NSObject
 @end
 
-@interface UNMutableNotificationContent : UNNotificationContent
+SINCE(10.14) @interface UNMutableNotificationContent : UNNotificationContent
 @property(copy) NSString *title, *body, *categoryIdentifier;
 @end
 
-@interface UNNotificationTrigger : NSObject
+SINCE(10.14) @interface UNNotificationTrigger : NSObject
 @end
 
-@interface UNNotificationRequest : NSObject
+SINCE(10.14) @interface UNNotificationRequest : NSObject
 + (instancetype)requestWithIdentifier:(NSString *)identifier content:(UNNotificationContent *)content trigger:(UNNotificationTrigger *)trigger;
 @property(readonly) NSString *identifier;
 @end
 
-@interface UNNotification : NSObject
+SINCE(10.14) @interface UNNotification : NSObject
 @property(readonly) UNNotificationRequest *request;
 @end
 
-@interface UNNotificationResponse : NSObject
+SINCE(10.14) @interface UNNotificationResponse : NSObject
 @property(readonly) UNNotification *notification;
 @property(readonly) NSString *actionIdentifier;
 @end
 
-@interface UNNotificationAction : NSObject
+SINCE(10.14) @interface UNNotificationAction : NSObject
 + (instancetype)actionWithIdentifier:(NSString *)identifier title:(NSString *)title options:(UNNotificationActionOptions)options;
 @end
 
-@interface UNNotificationCategory : NSObject
+SINCE(10.14) @interface UNNotificationCategory : NSObject
 + (instancetype)categoryWithIdentifier:(NSString *)identifier
                                actions:(NSArray<UNNotificationAction *> *)actions
                      intentIdentifiers:(NSArray<NSString *> *)intents
@@ -51,7 +52,7 @@ extern NSString *const UNNotificationDismissActionIdentifier;
 
 @class UNUserNotificationCenter;
 
-@protocol UNUserNotificationCenterDelegate
+SINCE(10.14) @protocol UNUserNotificationCenterDelegate
 @optional
 - (void)userNotificationCenter:(UNUserNotificationCenter *)center
        willPresentNotification:(UNNotification *)notification
@@ -61,12 +62,12 @@ didReceiveNotificationResponse:(UNNotificationResponse *)response
          withCompletionHandler:(void (^)(void))done;
 @end
 
-@interface UNUserNotificationCenter : NSObject
+SINCE(10.14) @interface UNUserNotificationCenter : NSObject
 @property(weak) id<UNUserNotificationCenterDelegate> delegate;
 - (void)setNotificationCategories:(NSSet<UNNotificationCategory *> *)categories;
 - (void)addNotificationRequest:(UNNotificationRequest *)request withCompletionHandler:(void (^)(NSError *error))handler;
 - (void)removeDeliveredNotificationsWithIdentifiers:(NSArray<NSString *> *)identifiers;
-@property(class, readonly) UNUserNotificationCenter *currentNotificationCenter;
++ (UNUserNotificationCenter *)currentNotificationCenter;
 - (void)getNotificationSettingsWithCompletionHandler:(void (^)(UNNotificationSettings *settings))handler;
 - (void)requestAuthorizationWithOptions:(UNAuthorizationOptions)options completionHandler:(void (^)(BOOL granted, NSError *error))handler;
 @end
