@@ -25,7 +25,7 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test mac-layout-test screenshots icons check bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -36,6 +36,8 @@ help:
 	@echo "make screenshots  every view of the page, as pictures in build/gallery"
 	@echo "make icons        the pictures of the status item, from their vectors"
 	@echo "make check        formatting, vet, modules, the tour"
+	@echo "make mac-link     links for both kinds of Mac without one (MACSDK=folder of an SDK)"
+	@echo "make mac-headers  holds what is declared of macOS against Apple's headers (MACSDK)"
 	@echo "make bench        speed and size, as ratios measured side by side"
 	@echo "make fuzz         longer fuzzing (FUZZTIME=$(FUZZTIME) each)"
 	@echo "make setup        install what is missing"
@@ -121,6 +123,13 @@ screenshots: bindings
 check: setup
 	sh build/check.sh
 	$(MAKE) demo
+
+# Both say that they are skipped where MACSDK names no SDK.
+mac-link:
+	@MACSDK="$(abspath $(MACSDK))" sh build/mac-link.sh
+
+mac-headers:
+	MACSDK="$(abspath $(MACSDK))" $(GO) test -count=1 -v -run '^TestHeaders$$' ./build/objc
 
 # MILLION names a folder that keeps a history of a million rows; filling it takes minutes, once.
 bench: build

@@ -1,7 +1,9 @@
 // What our Objective-C files use of macOS, as Apple declares it: with this they
-// are checked on machines without Apple's headers. Nothing here is compiled.
-// Compared with the SDKs of macOS 14.2 and 12.0 by "make mac-headers". Whether
-// something may be nil is not said here.
+// are checked on machines without Apple's headers. No build uses it. "make
+// mac-headers" compared it with the SDK of macOS 14.2, and what that copy lacked
+// (Contacts, EventKit, LocalAuthentication, Photos, ServiceManagement and
+// UserNotifications) with that of 12.0; AVCaptureDevice, SMAppService and what
+// is since 14.0 with single headers. Whether something may be nil is not said.
 #pragma once
 
 #include <stdbool.h>
