@@ -16,9 +16,27 @@ typedef NS_OPTIONS(NSUInteger, NSWindowOcclusionState) { NSWindowOcclusionStateV
 - (void)makeKeyAndOrderFront:(id)sender;
 @end
 
+typedef NS_ENUM(NSInteger, NSApplicationActivationPolicy) { NSApplicationActivationPolicyRegular, NSApplicationActivationPolicyAccessory };
+
 @interface NSApplication : NSResponder
+@property(class, readonly) __kindof NSApplication *sharedApplication;
 @property(readonly) NSArray<NSWindow *> *windows;
+@property(readonly, getter=isActive) BOOL active;
+@property(readonly, getter=isHidden) BOOL hidden;
+- (void)hide:(id)sender;
+- (void)unhideWithoutActivation;
+- (void)activate SINCE(14.0);
 - (void)activateIgnoringOtherApps:(BOOL)ignore SINCE(10.0);
+- (BOOL)setActivationPolicy:(NSApplicationActivationPolicy)policy SINCE(10.6);
+@end
+
+extern NSString *NSApplicationWillFinishLaunchingNotification, *NSApplicationDidFinishLaunchingNotification;
+
+typedef NSInteger NSModalResponse SINCE(10.9);
+
+@interface NSAlert : NSObject
+@property(copy) NSString *messageText, *informativeText;
+- (NSModalResponse)runModal;
 @end
 
 @interface NSWorkspace : NSObject
@@ -30,3 +48,5 @@ extern NSString *NSWorkspaceSessionDidResignActiveNotification, *NSWorkspaceSess
 extern NSString *NSWorkspaceWillSleepNotification, *NSWorkspaceDidWakeNotification;
 
 extern __kindof NSApplication *NSApp;
+
+#include "NSStatusItem.h"

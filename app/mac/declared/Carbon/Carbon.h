@@ -15,7 +15,7 @@ typedef struct EventTypeSpec { OSType eventClass; UInt32 eventKind; } EventTypeS
 typedef struct EventHotKeyID { OSType signature; UInt32 id; } EventHotKeyID;
 
 enum { noErr = 0 };
-enum : UInt32 { kCoreEventClass = 'aevt', kAEQuitApplication = 'quit' };
+enum : UInt32 { kCoreEventClass = 'aevt', kAEReopenApplication = 'rapp', kAEQuitApplication = 'quit' };
 enum { kEventClassKeyboard = 'keyb', kEventHotKeyPressed = 5 };
 enum { cmdKey = 1 << 8, optionKey = 1 << 11, controlKey = 1 << 12 };
 enum { kVK_ANSI_C = 0x08 };

@@ -22,6 +22,7 @@ typedef signed char BOOL;
 typedef unsigned char Boolean;
 typedef long NSInteger;
 typedef unsigned long NSUInteger;
+typedef double CGFloat;
 
 #define NS_RETURNS_INNER_POINTER __attribute__((objc_returns_inner_pointer))
 #define nil ((id)0)
@@ -40,6 +41,7 @@ typedef unsigned long NSUInteger;
 
 __attribute__((objc_root_class)) @interface NSObject <NSObject>
 + (instancetype)new SINCE(10.0);
++ (instancetype)alloc;
 @property(readonly) NSString *className;
 @end
 
@@ -81,8 +83,24 @@ typedef struct {
 
 @interface NSArray<ObjectType> : NSObject
 + (instancetype)arrayWithObjects:(const ObjectType[])objects count:(NSUInteger)count;
+@property(readonly) ObjectType lastObject;
+- (ObjectType)objectAtIndexedSubscript:(NSUInteger)index SINCE(10.8);
 - (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state objects:(id __unsafe_unretained[])objects count:(NSUInteger)count;
 @end
+
+@interface NSMutableArray<ObjectType> : NSArray <ObjectType>
+- (void)addObject:(ObjectType)object;
+- (void)removeAllObjects;
+@end
+
+typedef struct CGSize {
+	CGFloat width, height;
+} CGSize;
+typedef CGSize NSSize;
+static inline NSSize NSMakeSize(CGFloat width, CGFloat height) {
+	NSSize size = {width, height};
+	return size;
+}
 
 @interface NSSet<ObjectType> : NSObject
 + (instancetype)setWithObject:(ObjectType)object;
@@ -104,6 +122,7 @@ SINCE(10.5) @interface NSOperationQueue : NSObject
 @end
 
 @interface NSNotificationCenter : NSObject
+@property(class, readonly, strong) NSNotificationCenter *defaultCenter;
 - (id<NSObject>)addObserverForName:(NSString *)name object:(id)object queue:(NSOperationQueue *)queue usingBlock:(void (^)(NSNotification *note))block SINCE(10.6);
 @end
 
@@ -113,6 +132,21 @@ SINCE(10.5) @interface NSOperationQueue : NSObject
 
 @interface NSThread : NSObject
 @property(class, readonly) BOOL isMainThread SINCE(10.5);
+@end
+
+typedef NSString *NSRunLoopMode;
+extern NSRunLoopMode const NSDefaultRunLoopMode;
+
+@interface NSRunLoop : NSObject
+@property(class, readonly, strong) NSRunLoop *mainRunLoop SINCE(10.5);
+- (void)performInModes:(NSArray<NSRunLoopMode> *)modes block:(void (^)(void))block SINCE(10.12);
+@end
+
+typedef NS_OPTIONS(uint64_t, NSActivityOptions) { NSActivityUserInitiatedAllowingIdleSystemSleep = 0x00EFFFFFull } SINCE(10.9);
+
+@interface NSProcessInfo : NSObject
+@property(class, readonly, strong) NSProcessInfo *processInfo;
+- (id<NSObject>)beginActivityWithOptions:(NSActivityOptions)options reason:(NSString *)reason SINCE(10.9);
 @end
 
 typedef struct AEDesc AEDesc;
@@ -151,6 +185,7 @@ typedef void (^dispatch_block_t)(void);
 typedef intptr_t dispatch_once_t;
 #define DISPATCH_TIME_NOW 0ull
 #define NSEC_PER_SEC 1000000000ull
+#define NSEC_PER_MSEC 1000000ull
 #define NOESCAPE __attribute__((noescape))
 enum : unsigned { QOS_CLASS_USER_INITIATED SINCE(10.10) = 0x19 };
 dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) SINCE(10.6) __attribute__((ns_returns_retained));
@@ -160,6 +195,7 @@ dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta) SINCE(10.6);
 extern struct dispatch_queue_s _dispatch_main_q SINCE(10.6);
 static inline dispatch_queue_main_t dispatch_get_main_queue(void) { return (__bridge dispatch_queue_main_t)&_dispatch_main_q; }
 dispatch_queue_global_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) SINCE(10.6);
+void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block_t block) SINCE(10.6);
 void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) SINCE(10.6);
 void dispatch_sync(dispatch_queue_t queue, NOESCAPE dispatch_block_t block) SINCE(10.6);
 void dispatch_once(dispatch_once_t *once, NOESCAPE dispatch_block_t block) SINCE(10.6);

@@ -66,6 +66,7 @@ SINCE(10.14) @interface UNUserNotificationCenter : NSObject
 @property(weak) id<UNUserNotificationCenterDelegate> delegate;
 - (void)setNotificationCategories:(NSSet<UNNotificationCategory *> *)categories;
 - (void)addNotificationRequest:(UNNotificationRequest *)request withCompletionHandler:(void (^)(NSError *error))handler;
+- (void)removeAllDeliveredNotifications;
 - (void)removeDeliveredNotificationsWithIdentifiers:(NSArray<NSString *> *)identifiers;
 + (UNUserNotificationCenter *)currentNotificationCenter;
 - (void)getNotificationSettingsWithCompletionHandler:(void (^)(UNNotificationSettings *settings))handler;
