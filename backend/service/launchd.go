@@ -2,6 +2,8 @@ package service
 
 import (
 	_ "embed"
+	"errors"
+	"fmt"
 	"html"
 	"strconv"
 	"strings"
@@ -25,6 +27,57 @@ func launchdAgent(u Unit, logs string) []byte {
 }
 
 func launchdWord(word string) string { return "\t\t<string>" + html.EscapeString(word) + "</string>" }
+
+// launchd is the service manager of macOS for one person. Its own words are in
+// call, apart from what is made of them, so that every platform tests that.
+type launchd struct {
+	// call runs launchctl and returns what it prints.
+	call func(words ...string) (string, error)
+	// domain is where the services of the person's session on the screen live.
+	domain string
+	// pause lets some time go by.
+	pause func()
+}
+
+// errNoSession is what launchctl's code 125 means: who came by ssh alone has no
+// session on the screen.
+var errNoSession = errors.New("nobody is logged in at the screen of this Mac, where the services of a person run: log in there and try again")
+
+// endLooks is how often a service that ends is looked at.
+const endLooks = 100
+
+func (l launchd) target(name string) string { return l.domain + "/" + label(name) }
+
+// start has launchd run the service of a file.
+func (l launchd) start(path string) error {
+	_, err := l.call("bootstrap", l.domain, path)
+	return err
+}
+
+// stop ends a service and waits until launchd has let go of it: it answers
+// before that, and takes no other service of the name meanwhile.
+func (l launchd) stop(name string) error {
+	if _, err := l.call("bootout", l.target(name)); err != nil {
+		return err
+	}
+	for range endLooks {
+		if _, gone := l.call("print", l.target(name)); gone != nil {
+			return nil
+		}
+		l.pause()
+	}
+	return fmt.Errorf("launchd is still ending %s: try again in a moment", label(name))
+}
+
+// replace starts the service of a file in place of the one that may run.
+func (l launchd) replace(name, path string) error {
+	if _, err := l.call("print", l.target(name)); err == nil {
+		if err := l.stop(name); err != nil {
+			return err
+		}
+	}
+	return l.start(path)
+}
 
 // printedPID reads the process id from what launchctl print tells, 0 for none.
 func printedPID(text string) int {

@@ -1,12 +1,14 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func (m Manager) render(u Unit) (text []byte, path string, err error) {
@@ -20,45 +22,46 @@ func (m Manager) render(u Unit) (text []byte, path string, err error) {
 // launchctl calls launchd.
 func launchctl(words ...string) (string, error) {
 	out, err := exec.Command("/bin/launchctl", words...).CombinedOutput()
-	if err != nil {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == noDomain:
+		return "", errNoSession
+	case err != nil:
 		return "", fmt.Errorf("launchctl %s: %w: %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
 	}
 	return string(out), nil
 }
 
-// domain is where the agents of the person's session on the screen live.
-func domain() string { return "gui/" + strconv.Itoa(os.Getuid()) }
+const (
+	// noDomain is the exit code of launchctl for a session that is not there.
+	noDomain = 125
+	// lookAgain times endLooks is how long a service may take to end: launchd
+	// kills it after 20 seconds.
+	lookAgain = 250 * time.Millisecond
+)
 
-func target(name string) string { return domain() + "/" + label(name) }
+func ofSystem() launchd {
+	return launchd{launchctl, "gui/" + strconv.Itoa(os.Getuid()), func() { time.Sleep(lookAgain) }}
+}
 
 func (m Manager) reload() error { return nil }
 
-func (m Manager) enable(name string) error {
-	_, _ = launchctl("bootout", target(name)) // there may be none
-	return m.start(name)
-}
+func (m Manager) enable(name string) error { return ofSystem().replace(name, m.path(name)) }
 
 func (m Manager) disable(name string) error {
-	if pid, err := m.pid(name); err != nil || pid == 0 {
-		_, _ = launchctl("bootout", target(name)) // it may be loaded and not running
-		return nil
+	if _, err := launchctl("print", ofSystem().target(name)); err != nil {
+		return nil // it is not loaded
 	}
 	return m.stop(name)
 }
 
-func (m Manager) start(name string) error {
-	_, err := launchctl("bootstrap", domain(), m.path(name))
-	return err
-}
+func (m Manager) start(name string) error { return ofSystem().start(m.path(name)) }
 
-func (m Manager) stop(name string) error {
-	_, err := launchctl("bootout", target(name))
-	return err
-}
+func (m Manager) stop(name string) error { return ofSystem().stop(name) }
 
 // pid is the process of a service, 0 for none.
 func (m Manager) pid(name string) (int, error) {
-	out, err := launchctl("print", target(name))
+	out, err := launchctl("print", ofSystem().target(name))
 	if err != nil {
 		return 0, nil // it is not loaded
 	}

@@ -199,7 +199,7 @@ func TestWatchedNames(t *testing.T) {
 	mustDo(t, err)
 	e := envFor(home).real(t)
 	applied(t, e, "claude-code", false)
-	names, folders := e.followed()
+	names, folders := e.followed(false)
 	for name, want := range map[string]bool{
 		".claude/settings.json": true, ".claude": true, ".claude/history.jsonl": false, ".state/hooks.json": true, ".state/history.db": false, ".profile": false,
 	} {
@@ -211,7 +211,10 @@ func TestWatchedNames(t *testing.T) {
 		t.Errorf("watched are %v", folders)
 	}
 	mustDo(t, os.RemoveAll(filepath.Join(e.Home, ".claude")))
-	if names, folders = e.followed(); !names[filepath.Join(e.Home, ".claude")] || !folders[e.Home] {
+	if names, folders = e.followed(false); !names[filepath.Join(e.Home, ".claude")] || !folders[e.Home] {
 		t.Errorf("without the folder %v is watched for %v", folders, names)
+	}
+	if names, folders = e.followed(true); !names[filepath.Join(e.Home, ".claude")] || !folders[filepath.Join(e.Home, ".claude")] || folders[e.Home] {
+		t.Errorf("where entries are opened %v is watched for %v", folders, names)
 	}
 }

@@ -54,7 +54,7 @@ func Watch(ctx context.Context, e Env, tell func([]State, error)) error {
 // others.
 func (e Env) follow(w *fsnotify.Watcher, before map[string]bool) map[string]bool {
 	for range rounds {
-		names, folders := e.followed()
+		names, folders := e.followed(watchesEntries)
 		for _, dir := range w.WatchList() {
 			if !folders[dir] {
 				_ = w.Remove(dir) // it may have gone by itself
@@ -73,7 +73,12 @@ func (e Env) follow(w *fsnotify.Watcher, before map[string]bool) map[string]bool
 
 // followed are the names that tell of a change of a hook, and the folders in
 // which they come and go.
-func (e Env) followed() (names, folders map[string]bool) {
+//
+// Where a folder is watched by opening everything in it, the home folder is
+// not: Documents and Desktop lie there, and macOS asks who opens them. What
+// stands in it is watched itself, and if it comes back after it went, that is
+// seen with the next change.
+func (e Env) followed(entries bool) (names, folders map[string]bool) {
 	names, folders = map[string]bool{}, map[string]bool{}
 	add := func(path string) {
 		dir := filepath.Dir(path)
@@ -83,7 +88,12 @@ func (e Env) followed() (names, folders map[string]bool) {
 			}
 			path, dir = dir, filepath.Dir(dir) // it is told when that comes
 		}
-		names[path], names[dir], folders[dir] = true, true, true
+		names[path], names[dir] = true, true
+		if entries && dir == e.Home {
+			folders[path] = true
+		} else {
+			folders[dir] = true
+		}
 	}
 	add(e.State.Hooks())
 	m, _ := e.readManifest() // Lost says what is wrong with it

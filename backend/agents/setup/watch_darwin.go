@@ -1,0 +1,4 @@
+package setup
+
+// watchesEntries tells that who watches a folder opens what is in it.
+const watchesEntries = true
