@@ -25,11 +25,12 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test smoke mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
 	@echo "make test         set up, build and run every test"
+	@echo "make smoke        start the app, ask it, deny, end it; pictures in build/smoke"
 	@echo "make demo         a tour of the host on real programs, without questions to you"
 	@echo "make build        build/bin/countersign-app (on a Mac build/bin/Countersign.app) and build/bin/countersign (command line)"
 	@echo "make app          build/dist/Countersign.app for both kinds of Mac, its zip and cask"
@@ -108,6 +109,12 @@ desktop-test: build
 		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- \
 			$(GO) test -tags desktoptest -count=1 -timeout 10m -run '^Test(Window[A-Z].*|StatusItem.*|StartedTwice|DeadPageComesBack|NoDisplay|DevelopmentBuildRefuses)$$' ./app; \
 	else echo "skipped: the window is driven through AT-SPI, which only Linux has"; fi
+
+# The program as a person starts it, asked as agents do, denied and ended.
+smoke: build
+	@if [ $(SYSTEM) = Linux ]; then \
+		xvfb-run -a -s "-screen 0 1280x1024x24" dbus-run-session -- sh build/smoke.sh $(BIN)/countersign-app build/smoke; \
+	else sh build/smoke.sh $(BIN)/Countersign.app build/smoke; fi
 
 # Where files lie as on a Mac: every test, or with LAYOUT=short those that such
 # a layout once stopped.

@@ -18,6 +18,12 @@ if CGO_ENABLED=0 go build -o /dev/null -ldflags -dumpdep ./backend/cmd/countersi
 	echo "the command line is a tenth larger by this" >&2
 	fail=1
 fi
+# What runs on other people's machines: the workflows, and the scripts that they
+# and the Makefile call.
+go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes= || fail=1
+for script in build/*.sh; do
+	sh -n "$script" || fail=1
+done
 go run ./build/darwincheck ./app/... ./backend/vault || fail=1
 
 # The folder of this checkout, and lock files that name where they were fetched.

@@ -32,7 +32,7 @@ typedef NS_ENUM(NSInteger, NSApplicationActivationPolicy) { NSApplicationActivat
 
 extern NSString *NSApplicationWillFinishLaunchingNotification, *NSApplicationDidFinishLaunchingNotification;
 
-typedef NSInteger NSModalResponse SINCE(10.9);
+typedef NSInteger NSModalResponse;
 
 @interface NSAlert : NSObject
 @property(copy) NSString *messageText, *informativeText;

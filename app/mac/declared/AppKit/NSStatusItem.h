@@ -15,7 +15,7 @@
 @property(getter=isTemplate) BOOL template SINCE(10.5);
 @end
 
-typedef NSInteger NSControlStateValue SINCE(10.13);
+typedef NSInteger NSControlStateValue;
 static const NSControlStateValue NSControlStateValueOff = 0, NSControlStateValueOn = 1;
 
 @class NSMenu;
@@ -62,7 +62,7 @@ typedef NS_ENUM(NSUInteger, NSCellImagePosition) { NSImageOnly = 1, NSImageLeadi
 @property NSCellImagePosition imagePosition;
 @end
 
-@interface NSStatusBarButton : NSButton
+SINCE(10.10) @interface NSStatusBarButton : NSButton
 @property BOOL appearsDisabled;
 @end
 

@@ -41,7 +41,7 @@ typedef double CGFloat;
 
 __attribute__((objc_root_class)) @interface NSObject <NSObject>
 + (instancetype)new SINCE(10.0);
-+ (instancetype)alloc;
++ (instancetype)alloc SINCE(10.0);
 @property(readonly) NSString *className;
 @end
 
