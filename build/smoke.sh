@@ -70,21 +70,21 @@ echo "the app runs"
 [ "$(agent run --agent main -- "$echo" hello)" = hello ] || die "what the policy allows does not run"
 echo "what is allowed ran"
 
-agent run --agent main --wait 60s -- touch "$state/proof" >"$to/denied.txt" 2>&1 &
+agent run --agent main --wait 60s -- touch "$state.proof" >"$to/denied.txt" 2>&1 &
 asker=$!
 until_so waits || die "no question waits"
-sleep 2 # the panel comes
+sleep 8 # the panel comes, also on a slow machine
 picture question
 id=$(countersign --json approvals pending | tr ',{' '\n\n' | sed -n 's/^ *"id": *"\([^"]*\)".*/\1/p' | head -n 1)
 countersign approvals deny "$id" || die "the question cannot be denied"
 code=0
 wait $asker || code=$?
 [ $code = 126 ] || die "who was denied ends with $code, not 126"
-[ ! -e "$state/proof" ] || die "what was denied ran"
+[ ! -e "$state.proof" ] || die "what was denied ran"
 echo "what was denied did not run"
 
 # A question waits while the app is told to end: it ends all the same.
-agent run --agent main --wait 60s -- touch "$state/proof" >"$to/quit.txt" 2>&1 &
+agent run --agent main --wait 60s -- touch "$state.proof" >"$to/quit.txt" 2>&1 &
 asker=$!
 until_so waits || die "no question waits"
 # As a log-out does. Without the right to send the event, as kill does.
@@ -95,7 +95,7 @@ ending=$(date +%s)
 until_so gone || die "the app does not end"
 echo "the app ended within $(($(date +%s) - ending + 1)) s"
 wait $asker && die "what nobody answered was allowed"
-[ ! -e "$state/proof" ] || die "what nobody answered ran"
+[ ! -e "$state.proof" ] || die "what nobody answered ran"
 
 if [ "$mac" ]; then
 	crashes=$(find "$HOME/Library/Logs/DiagnosticReports" -iname '*countersign*' -newer "$to/started" 2>/dev/null || true)
