@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package approvaltest
 
 import (
@@ -35,9 +33,9 @@ func (m Main) Run() int {
 }
 
 // Program is the path of a program of our own that does what one of the system
-// does: true, false, cat, setsid, or an sh that knows echo. Each is another
-// file. Tests copy and replace it, for macOS ends copies of its own programs;
-// and it has no setsid.
+// does: true, false, cat, setsid, a sleep of an hour, or an sh that knows echo.
+// Each is another file. Tests copy and replace it, for macOS ends copies of its
+// own programs, hides their environments, and has no setsid.
 func Program(t testing.TB, does string) string {
 	t.Helper()
 	programs.Lock()

@@ -9,17 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/proc"
 )
+
+func TestMain(m *testing.M) { os.Exit(approvaltest.Main{M: m}.Run()) }
 
 // sleeper starts a real process with a mark in its environment.
 func sleeper(t *testing.T) *exec.Cmd {
 	t.Helper()
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(sleep, "600")
+	cmd := exec.Command(approvaltest.Program(t, "sleep")) // macOS hides the environments of its own
 	cmd.Env = []string{"MARK=a=b", "MARKER=x"}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 )
 
 var does string
@@ -33,6 +34,8 @@ func main() {
 				fmt.Print(said)
 			}
 		}
+	case "sleep":
+		time.Sleep(time.Hour)
 	case "setsid":
 		setsid(words)
 	}
