@@ -24,7 +24,7 @@ var programs = map[string]string{
 	"/usr/bin": "apropos arch at awk base64 basename bc bzip2 cal chgrp cksum clear cmp column comm crontab curl cut dc diff dirname du env" +
 		" expand false file find fold fuser getconf git grep egrep fgrep groups gunzip gzip head hexdump host iconv id install join jq kill killall last" +
 		" less locale logger logname lsof m4 make man mkfifo mktemp more nc nice nl nohup od openssl paste patch perl pgrep pkill printenv printf python3" +
-		" readlink renice rev rsync ruby screen script scp sdiff sed seq split sqlite3 ssh ssh-keygen stat strings su sudo tail tar tee tee time top touch tput tr" +
+		" readlink renice rev rsync ruby screen script scp sdiff sed seq sort split sqlite3 ssh ssh-keygen stat strings su sudo tail tar tee tee time top touch tput tr" +
 		" true truncate tty umask uname unexpand uniq unzip uptime users vi vim wait wc which who whoami whois xargs xxd yes zip",
 	"/sbin":     "ifconfig mount ping reboot route shutdown umount",
 	"/usr/sbin": "chown chroot netstat sysctl",
