@@ -464,6 +464,33 @@ func TestStatusItemHalts(t *testing.T) {
 	}
 }
 
+// A session that ends takes everything with it, also what will not go, and
+// nothing is allowed by it.
+func TestWindowAtLogOut(t *testing.T) {
+	d := newDesk(t, askMe)
+	stubborn := d.ask(t.Context(), "sleep", "1000")
+	d.wait(apptest.Button, "Allow once")
+	d.press("Allow once", func() bool { _, there := d.tree.Find(apptest.Button, "Allow once"); return !there })
+	proof := filepath.Join(d.home, "proof")
+	waiting := d.ask(t.Context(), "touch", proof)
+	d.shows("May main run touch?")
+	began := time.Now()
+	d.end()
+	t.Logf("the app ended after %v", time.Since(began)) // a log-out waits for some seconds
+	for name, done := range map[string]<-chan outcome{"what ran": stubborn, "what waited": waiting} {
+		if o := d.outcome(done); o.code == 0 {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	if _, err := os.Stat(proof); err == nil {
+		t.Error("what nobody answered ran")
+	}
+	if out, err := exec.Command("pgrep", "-f", "^sleep 1000$").Output(); err == nil {
+		t.Errorf("left: %s", out)
+	}
+	d.start() // for the end of the test
+}
+
 // Somebody who starts it again looks for its window.
 func TestStartedTwice(t *testing.T) {
 	d := newDesk(t, askMe)

@@ -46,6 +46,9 @@ if [ "$(uname -s)" = Linux ]; then
 	have ps || need="$need procps"
 	have busybox || need="$need busybox"
 	have bwrap || need="$need bubblewrap"
+	# Objective-C files are read by clang, and the bundle by file.
+	have clang || need="$need clang"
+	have file || need="$need file"
 	# The window, and what it is tested with.
 	have pkg-config || need="$need pkg-config"
 	pkg-config --exists gtk+-3.0 2>/dev/null || need="$need libgtk-3-dev"
