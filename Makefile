@@ -132,10 +132,10 @@ check: setup
 	$(MAKE) demo
 
 # Both say that they are skipped where MACSDK names no SDK.
-mac-link:
+mac-link: setup
 	@MACSDK="$(abspath $(MACSDK))" sh build/mac-link.sh
 
-mac-headers:
+mac-headers: setup
 	MACSDK="$(abspath $(MACSDK))" $(GO) test -count=1 -v -run '^TestHeaders$$' ./build/objc
 
 # MILLION names a folder that keeps a history of a million rows; filling it takes minutes, once.
