@@ -21,7 +21,7 @@ import (
 var may = map[string][]string{
 	".":       {"app/mac", "app/menubar", "app/screen", "app/shown", "backend/", "frontend", "github.com/wailsapp/wails"},
 	"shown":   {"backend/agents/setup", "backend/config", "backend/history", "backend/preview", "backend/store"},
-	"menubar": {"github.com/godbus/dbus", "github.com/progrium/macdriver"},
+	"menubar": {"github.com/godbus/dbus", "github.com/progrium/macdriver/core"}, // cocoa does not compile for Intel
 	"mac":     {},
 	"screen":  {"github.com/godbus/dbus"},
 	"apptest": {"github.com/godbus/dbus"},

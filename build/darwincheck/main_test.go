@@ -16,13 +16,13 @@ func TestPlanted(t *testing.T) {
 	}
 	const head = `package menubar
 
-import "github.com/progrium/macdriver/cocoa"
+import "github.com/progrium/macdriver/core"
 
 `
 	for want, body := range map[string]string{
-		"Lenght undefined": "func planted() { cocoa.NSStatusBar_System().Lenght() }",
-		"cannot use":       "func planted() { cocoa.NSMenu_New().AddItem(7) }",
-		"undefined: cocoa.NSStatusItemNoSuchLength": "func planted() { _ = cocoa.NSStatusItemNoSuchLength }",
+		"Lenght undefined":               "func planted() { core.String(\"x\").Lenght() }",
+		"cannot use":                     "func planted() { core.Dispatch(7) }",
+		"undefined: core.NSNoSuchLength": "func planted() { _ = core.NSNoSuchLength }",
 	} {
 		path := filepath.Join(folder, "planted_darwin.go")
 		if _, err := os.Stat(path); err == nil {
