@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -65,7 +66,7 @@ func run(args []string) error {
 	case errors.Is(err, flag.ErrHelp):
 		return nil
 	case err != nil || flags.NArg() > 0:
-		return errors.New("usage: Countersign [--state-dir DIR] [--version]")
+		return fmt.Errorf("usage: %s [--state-dir DIR] [--version]", filepath.Base(os.Args[0]))
 	}
 	if *showVersion {
 		fmt.Println("Countersign", version)
