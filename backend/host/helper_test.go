@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -31,8 +30,6 @@ type bench struct {
 	key  []byte
 }
 
-func TestMain(m *testing.M) { os.Exit(approvaltest.Main{M: m}.Run()) }
-
 // newBench starts a host that allows these programs, also by what their paths
 // lead to, and asks nobody. Names without a slash are scripts of the tests, in
 // bin of the home.
@@ -42,10 +39,6 @@ func newBench(t *testing.T, allowed ...string) *bench {
 	must(t, err)
 	home, err = filepath.EvalSymlinks(home)
 	must(t, err)
-	setsid, err := exec.LookPath("setsid")
-	if err != nil {
-		setsid = approvaltest.Program(t, "setsid")
-	}
 	b := &bench{t: t, home: home}
 	state := paths.State{Dir: b.path("state")}
 	var entries []string
@@ -59,11 +52,13 @@ func newBench(t *testing.T, allowed ...string) *bench {
 	}
 	must(t, errors.Join(
 		os.Mkdir(state.Dir, 0o700), os.Mkdir(b.path("bin"), 0o755), os.Mkdir(b.path("work"), 0o755),
-		os.Symlink(setsid, b.path("bin/setsid")),
 		os.WriteFile(b.path(".profile"), []byte("PATH="+b.path("bin")+":/usr/bin:/bin\n"), 0o600),
 		os.WriteFile(state.Approvals(), []byte(`{"version": 1, "socket": {"token": "dG9rZW4tb2YtYS10ZXN0LTAxMjM0NTY3ODk"},
 			"defaults": {"security": "allowlist", "ask": "off"}, "agents": {"*": {"allowlist": [`+strings.Join(entries, ", ")+`]}}}`), 0o600),
 	))
+	if _, err := exec.LookPath("setsid"); err != nil {
+		b.setsid()
+	}
 	b.Host, err = Start(Options{State: state, Home: home, User: "nobody", Shell: "/bin/sh", Log: slog.New(slog.DiscardHandler), Version: "test"})
 	must(t, err)
 	b.key, err = ReadOperatorKey(state.OperatorKey())
@@ -76,6 +71,14 @@ func newBench(t *testing.T, allowed ...string) *bench {
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.home, name) }
+
+// setsid makes the program of that name, which macOS lacks, of one thread: the
+// kernel gives back one of several threads only when the last of them has ended.
+func (b *bench) setsid() {
+	b.t.Helper()
+	text := "#!/usr/bin/perl\nuse POSIX;\nfork and exit if getpgrp == $$;\nPOSIX::setsid();\nexec @ARGV;\n"
+	must(b.t, os.WriteFile(b.path("bin/setsid"), []byte(text), 0o755))
+}
 
 // script makes a program in bin.
 func (b *bench) script(name, text string) {
