@@ -36,6 +36,7 @@ type app struct {
 	work    sync.WaitGroup
 	refresh chan struct{} // the menu is to be made anew
 	edited  chan struct{} // the policy changed
+	over    chan struct{} // closed when the window has ended
 
 	mu       sync.Mutex
 	window   window
@@ -48,6 +49,7 @@ type app struct {
 	offers   bool   // the first run shows the agents that could ask us
 	visible  bool
 	quitting bool
+	told     bool // the window, that it is to end
 	anew     bool // after quitting
 	// current is the question that the page shows, and since when the window
 	// has been as it is with it.
@@ -80,7 +82,7 @@ func newApp(state paths.State, home string) *app {
 		state: state, person: shown.Person{Home: home, Node: node},
 		prefs:   readPreferences(state.Preferences()),
 		program: thisProgram(),
-		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
+		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), over: make(chan struct{}), raised: map[string]bool{},
 	}
 	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
 	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
@@ -94,7 +96,7 @@ func (a *app) opened(w window) {
 	late, open := a.quitting, a.open
 	a.mu.Unlock()
 	if late {
-		w.Quit()
+		a.quit()
 		return
 	}
 	if open || firstRunDue(a.host.Policy()) {
@@ -116,6 +118,7 @@ func (a *app) openBar() {
 }
 
 func (a *app) close() {
+	close(a.over)
 	a.cancel()
 	a.work.Wait()
 	a.mu.Lock()
@@ -348,14 +351,32 @@ func (a *app) choose(ask func(window) (string, error)) (string, error) {
 	return ask(w)
 }
 
+// quitAgain is how long the window has to close until it is told again.
+const quitAgain = 200 * time.Millisecond
+
+// quit has the window end, and with it the app. A window that only begins to
+// run does not hear it, so it is told until it has ended.
 func (a *app) quit() {
 	a.mu.Lock()
 	a.quitting = true
 	w := a.window
+	first := w != nil && !a.told
+	a.told = a.told || first
 	a.mu.Unlock()
-	if w != nil {
-		w.Quit()
+	if !first {
+		return
 	}
+	w.Quit()
+	go func() {
+		for {
+			select {
+			case <-a.over:
+				return
+			case <-time.After(quitAgain):
+				w.Quit()
+			}
+		}
+	}()
 }
 
 // show brings a question to the front on a person's word.

@@ -27,13 +27,15 @@ import (
 
 // desk is one person's desktop with the app on it.
 type desk struct {
-	t     *testing.T
-	home  string
-	state string
-	tree  *apptest.Tree
-	app   *exec.Cmd
-	said  bytes.Buffer
-	ended chan error
+	t *testing.T
+	// program is the file of the app.
+	program string
+	home    string
+	state   string
+	tree    *apptest.Tree
+	app     *exec.Cmd
+	said    bytes.Buffer
+	ended   chan error
 }
 
 func bin(t *testing.T, name string) string {
@@ -55,7 +57,7 @@ func newDesk(t *testing.T, policy string, env ...string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, home: home, state: filepath.Join(home, "s"), ended: make(chan error, 1)}
+	d := &desk{t: t, program: bin(t, "countersign-app"), home: home, state: filepath.Join(home, "s"), ended: make(chan error, 1)}
 	t.Cleanup(func() { os.RemoveAll(home) })
 	if policy != "" {
 		if err := errors.Join(os.Mkdir(d.state, 0o700), os.WriteFile(filepath.Join(d.state, "exec-approvals.json"), []byte(policy), 0o600)); err != nil {
@@ -74,7 +76,7 @@ func newDesk(t *testing.T, policy string, env ...string) *desk {
 // start starts the app and waits for its host.
 func (d *desk) start(env ...string) {
 	d.t.Helper()
-	d.app = exec.Command(bin(d.t, "countersign-app"), "--state-dir", d.state)
+	d.app = exec.Command(d.program, "--state-dir", d.state)
 	d.app.Env = append(d.env(), env...)
 	d.app.Stdout, d.app.Stderr = &d.said, &d.said
 	if err := d.app.Start(); err != nil {
@@ -428,6 +430,40 @@ func TestStatusItem(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Error("it does not quit")
+	}
+}
+
+// Another version in its place is offered, and started in the same process.
+func TestStatusItemUpdates(t *testing.T) {
+	watcher := watch(t)
+	d := newDesk(t, askMe)
+	d.item(watcher)
+	d.end()
+	text, err := os.ReadFile(d.program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.program = filepath.Join(d.home, "countersign-app")
+	upgrade := func() {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(d.program+".new", text, 0o700), os.Rename(d.program+".new", d.program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upgrade()
+	d.start()
+	item := d.item(watcher)
+	const offer = "Restart to Finish the Update"
+	if rows := item.Rows(); strings.Contains(rows, offer) {
+		t.Error("before there is another version:", rows)
+	}
+	upgrade()
+	d.eventually("the menu offers it", func() bool { return strings.Contains(item.Rows(), offer) })
+	d.row(item, offer)
+	item = d.item(watcher)
+	d.eventually("the new version runs", func() bool { return strings.Contains(item.Rows(), "Quit Countersign") })
+	if rows := item.Rows(); strings.Contains(rows, offer) {
+		t.Error("after the restart:", rows)
 	}
 }
 
