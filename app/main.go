@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
+	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -35,16 +36,34 @@ const noDisplay = "there is no display to ask on: run `countersign host run` for
 
 func main() {
 	closeInspector()
+	if mac.FromFinder() {
+		home, err := os.UserHomeDir()
+		if err == nil {
+			err = mac.KeepErrors(home)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "Countersign: errors are not kept:", err)
+		}
+	}
+	if err := descriptors.Keep(); err != nil {
+		fail(err)
+	}
 	switch err := run(os.Args[1:]); {
 	case errors.Is(err, errShown):
 		fmt.Println(err)
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "Countersign:", err)
-		if mac.FromFinder() {
-			mac.Alert("Countersign cannot start", sentence(err))
-		}
-		os.Exit(1)
+		fail(err)
 	}
+}
+
+// fail says why the app cannot run, to who reads what it prints or else in a
+// window.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "Countersign:", err)
+	if mac.FromFinder() {
+		mac.Alert("Countersign cannot start", sentence(err))
+	}
+	os.Exit(1)
 }
 
 // closeInspector takes away the variables that make WebKit open a door to its
@@ -81,11 +100,6 @@ func run(args []string) error {
 	home, err := paths.Home(os.Getenv)
 	if err != nil {
 		return err
-	}
-	if mac.FromFinder() {
-		if err := mac.KeepErrors(home); err != nil {
-			fmt.Fprintln(os.Stderr, "Countersign: errors are not kept:", err)
-		}
 	}
 	state, err := paths.Find(*stateDir, os.Getenv)
 	if err != nil {

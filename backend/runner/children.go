@@ -6,13 +6,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -61,29 +60,6 @@ func (c *children) join() error {
 		}
 	}
 	c.users++
-	return nil
-}
-
-// keepEach marks every open descriptor beyond the standard three one by one.
-//
-// The names alone are read: macOS gives entries of this folder no type, so
-// that os.ReadDir looks at each, and a look at a kernel queue, which the Go
-// runtime itself has open, is an error there.
-func keepEach() error {
-	folder, err := os.Open("/dev/fd")
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
-	}
 	return nil
 }
 
@@ -154,7 +130,7 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	c.mu.Unlock()
 
 	p := &process{run: u, when: time.Now()}
-	err := keepOurs()
+	err := descriptors.Keep()
 	if err == nil {
 		p.PID, err = spawn()
 	}

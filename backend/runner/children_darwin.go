@@ -24,11 +24,6 @@ func (*children) unwatch()     {}
 func (*children) reaped()      {}
 func (*children) reapOrphans() {}
 
-// keepOurs keeps the descriptors of this process away from the program that
-// starts next: those that it inherited, and those that the frameworks of the
-// system opened since, which do not all say that they are its own.
-func keepOurs() error { return keepEach() }
-
 // quiet is never sure here: a list of all processes is one system call.
 func (*children) quiet(*process) bool { return false }
 

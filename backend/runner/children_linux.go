@@ -3,7 +3,6 @@ package runner
 import (
 	"bytes"
 	"errors"
-	"math"
 	"os"
 	"os/signal"
 	"strconv"
@@ -20,17 +19,6 @@ import (
 const subreaper = true
 
 func orphan(p proc.Info) bool { return p.Parent == os.Getpid() }
-
-// keepOurs keeps the descriptors of this process away from the program that
-// starts next: those that it inherited, and those that libraries opened since
-// without saying that they are its own. Kernels before 5.11 cannot mark all at
-// once.
-func keepOurs() error {
-	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
-		return nil
-	}
-	return keepEach()
-}
 
 // platformChildren is what Linux needs: a goroutine that reaps orphans, and
 // the kernel's counter of process ids.

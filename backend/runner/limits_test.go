@@ -55,7 +55,7 @@ func TestTextsThatNobodyReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, dir := newRunner(t), scratch(t)
-			before := descriptors(t)
+			before := openNow(t)
 			script(t, filepath.Join(dir, "eat"), "#!/bin/sh\n"+test.script+"\n")
 			job := textJob(t, dir, strings.TrimSuffix(strings.Repeat("./eat; ", test.times), "; "))
 			for i := range job.Plan.Segments { // longer than any pipe holds at once
@@ -66,7 +66,7 @@ func TestTextsThatNobodyReads(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			mustBeGone(t, job.ID)
-			if now := descriptors(t); now != before {
+			if now := openNow(t); now != before {
 				t.Errorf("%d descriptors are open, and were %d", now, before)
 			}
 			mustBeIdle(t)
@@ -145,7 +145,7 @@ func TestWordsCountOnce(t *testing.T) {
 // some moment by its caller, by Stop, or by a denial in the middle.
 func TestCancelledAtAnyMoment(t *testing.T) {
 	r, dir := newRunner(t), scriptFolder(t)
-	before := descriptors(t)
+	before := openNow(t)
 	script(t, filepath.Join(dir, "leave"), "#!/bin/sh\nsleep 100 &\nsetsid sleep 100 >/dev/null 2>&1 &\n")
 	shapes := []string{
 		`true | { cat a.txt; cat b.txt; } | cat`,
@@ -206,7 +206,7 @@ func TestCancelledAtAnyMoment(t *testing.T) {
 	all.Wait()
 	mustBeGone(t, "none")
 	mustBeIdle(t)
-	if now := descriptors(t); now != before {
+	if now := openNow(t); now != before {
 		t.Errorf("%d descriptors are open, and were %d", now, before)
 	}
 	if r.room.taken != (need{}) || len(r.room.by) > 0 {

@@ -95,7 +95,7 @@ func TestMeasure(t *testing.T) {
 // What is too large on its own is denied before anything is opened.
 func TestTooLarge(t *testing.T) {
 	r, dir := newRunner(t), scriptFolder(t)
-	before := descriptors(t)
+	before := openNow(t)
 	stage := strings.Repeat("$(echo ", 40) + strings.Repeat(")", 40)
 	for name, text := range map[string]string{
 		"programs":                     `true` + strings.Repeat(` | true`, 32),
@@ -115,13 +115,13 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
-	if now := descriptors(t); now != before {
+	if now := openNow(t); now != before {
 		t.Errorf("%d descriptors are open, and were %d", now, before)
 	}
 }
 
-// descriptors counts what this process has open.
-func descriptors(t testing.TB) int {
+// openNow counts what this process has open.
+func openNow(t testing.TB) int {
 	t.Helper()
 	return len(approvaltest.Descriptors(t))
 }

@@ -361,19 +361,6 @@ func TestChildHasOnlyWhatItShould(t *testing.T) {
 	}
 }
 
-// Where descriptors cannot be kept all at once, each is kept by itself.
-func TestKeepEach(t *testing.T) {
-	for range 3 {
-		fd, err := unix.Open(os.DevNull, unix.O_RDONLY, 0)
-		must(t, err)
-		defer unix.Close(fd)
-		must(t, keepEach())
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
-			t.Errorf("descriptor %d has the flags %#x: %v", fd, flags, err)
-		}
-	}
-}
-
 func TestChildSeesItsName(t *testing.T) {
 	r, dir := newRunner(t), scratch(t)
 	must(t, os.Symlink("/bin/sh", filepath.Join(dir, "mysh")))

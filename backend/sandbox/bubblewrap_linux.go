@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/descriptors"
 )
 
 // wrapBox is what bubblewrap makes anew for each command of a session: they
@@ -129,7 +130,10 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := descriptors.Keep() // what is in a box has nothing of what is outside
+		if err == nil {
+			err = cmd.Start()
+		}
 		pipes.closeTheirs()
 		if err == nil {
 			_, _ = io.WriteString(pipes.args[1], strings.Join(b.args(j), "\x00")+"\x00") // it says so itself if it misses some

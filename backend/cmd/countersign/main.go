@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -86,6 +87,10 @@ func main() {
 }
 
 func run(args []string) int {
+	if err := descriptors.Keep(); err != nil {
+		fmt.Fprintln(os.Stderr, "countersign:", err)
+		return 1
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var c commands

@@ -1,0 +1,3 @@
+package descriptors
+
+func keep() error { return keepEach() }
