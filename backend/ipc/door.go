@@ -33,10 +33,10 @@ const (
 // the family of a process that asked: the asker, its ancestors within its
 // session, everything in that session, and all their descendants.
 //
-// The session of the first process is no family: on macOS all that launchd
-// starts is in it, from Dock apps to node services, and every terminal comes
-// from there. Of a process in it the ancestors below the first process count,
-// and their process groups, one of which launchd gives to each job.
+// The session of launchd is no family: on macOS all that it starts is in it,
+// from Dock apps to node services, and every terminal comes from there. Of a
+// process in it the ancestors below launchd count, their process groups, one of
+// which launchd gives to each job, and whom macOS holds responsible for it.
 type Door struct {
 	self     process
 	programs programs
@@ -47,7 +47,9 @@ type Door struct {
 	mu       sync.Mutex
 	roots    map[process]struct{}
 	sessions map[int]struct{}
-	groups   map[int]struct{} // in the session of the first process
+	// groups are those in launchd's session, each with the start of its leader,
+	// or 0 if that had ended: the number may go to another group later.
+	groups map[int]uint64
 }
 
 // NewDoor makes the door of this process. The program that this process runs
@@ -65,7 +67,7 @@ func NewDoor(further ...string) (*Door, error) {
 	}
 	return &Door{
 		self: process{me.PID, me.Started}, programs: own,
-		roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]struct{}{},
+		roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]uint64{},
 	}, nil
 }
 
@@ -87,32 +89,55 @@ func (d *Door) Remember(peer approval.Peer) error {
 	if chain[0].Started != peer.Started {
 		return errors.New("the process that asks has ended")
 	}
+	f := family{chain: chain}
+	if launchdStartsAll && inSystemSession(chain) {
+		if f.by, err = d.responsibleFor(peer.PID); err != nil {
+			return err
+		}
+		f.leaders = map[int]uint64{}
+		for _, p := range chain {
+			if leader, err := proc.Stat(p.Group); err == nil {
+				f.leaders[p.Group] = leader.Started
+			}
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.remember(chain)
+	d.remember(f)
 	return d.tidy()
 }
 
-// firstPID is the process that starts all others and takes in those whose
-// parents ended: launchd, init.
-const firstPID = 1
+// family is what is known of a process that asks.
+type family struct {
+	chain []proc.Info // it, its parent, and so on up to the first process
+	// leaders are the starts of the leaders of their groups, and by is whom macOS
+	// holds responsible. Both are set for a process in launchd's session alone.
+	leaders map[int]uint64
+	by      process
+}
 
-// remember keeps the family of a process, which it and its ancestors tell. The
-// caller holds the lock.
-func (d *Door) remember(chain []proc.Info) {
-	asker, first := chain[0], chain[len(chain)-1]
-	ofSystem := first.PID == firstPID && asker.Session == first.Session
-	for _, p := range chain {
-		if p.Session != asker.Session || p.PID == firstPID && p.PID != asker.PID {
+// inSystemSession reports whether a process is in the session of the first one.
+func inSystemSession(chain []proc.Info) bool {
+	return chain[0].Session == chain[len(chain)-1].Session
+}
+
+// remember keeps a family. The caller holds the lock.
+func (d *Door) remember(f family) {
+	asker, first := f.chain[0], f.chain[len(f.chain)-1]
+	for _, p := range f.chain {
+		if p.Session != asker.Session || f.leaders != nil && p.PID == first.PID && p.PID != asker.PID {
 			break
 		}
 		d.roots[process{p.PID, p.Started}] = struct{}{}
-		if ofSystem && p.Group != first.Group {
-			d.groups[p.Group] = struct{}{}
+		if f.leaders != nil && p.Group != first.Group {
+			d.groups[p.Group] = f.leaders[p.Group]
 		}
 	}
-	if !ofSystem {
+	switch {
+	case f.leaders == nil:
 		d.sessions[asker.Session] = struct{}{}
+	case f.by != (process{}) && f.by.pid != first.PID:
+		d.roots[f.by] = struct{}{}
 	}
 }
 
@@ -131,7 +156,7 @@ func (d *Door) tidy() error {
 	}
 	maps.DeleteFunc(d.roots, func(id process, _ struct{}) bool { return !live[id] })
 	maps.DeleteFunc(d.sessions, func(id int, _ struct{}) bool { return !sessions[id] })
-	maps.DeleteFunc(d.groups, func(id int, _ struct{}) bool { return !groups[id] })
+	maps.DeleteFunc(d.groups, func(id int, _ uint64) bool { return !groups[id] })
 	if len(d.roots) > maxRoots || len(d.sessions) > maxRoots || len(d.groups) > maxRoots {
 		return errors.New("too many processes ask at once")
 	}
@@ -167,14 +192,29 @@ func (d *Door) facts(peer approval.Peer) (facts, error) {
 		return facts{}, fmt.Errorf("it cannot be seen who started this process: %w", err)
 	}
 	_, marked := proc.Getenv(peer.PID, runMark)
-	if d.responsible != nil {
-		by, err := d.responsible(peer.PID)
-		if err != nil {
-			return facts{}, fmt.Errorf("it cannot be seen who is responsible for this process: %w", err)
-		}
-		marked = marked || by == d.self.pid // also of a daemon that cleared its environment
+	by, err := d.responsibleFor(peer.PID)
+	if err != nil {
+		return facts{}, err
 	}
-	return facts{chain, d.programs.run(peer.PID), marked}, nil
+	marked = marked || by == d.self // also of a daemon that cleared its environment
+	return facts{chain, d.programs.run(peer.PID), marked, by}, nil
+}
+
+// responsibleFor is whom macOS holds responsible for a process, the zero value
+// where nobody tells, or where that one has ended.
+func (d *Door) responsibleFor(pid int) (process, error) {
+	if d.responsible == nil {
+		return process{}, nil
+	}
+	by, err := d.responsible(pid)
+	if err != nil {
+		return process{}, fmt.Errorf("it cannot be seen who is responsible for this process: %w", err)
+	}
+	info, err := proc.Stat(by)
+	if err != nil {
+		return process{}, nil
+	}
+	return process{by, info.Started}, nil
 }
 
 // facts are what the kernel says about a process at one moment.
@@ -182,6 +222,7 @@ type facts struct {
 	chain  []proc.Info // the process, its parent, and so on up to the first
 	ours   bool        // it runs one of our programs
 	marked bool        // it carries the mark of a command that a host started, or we are responsible for it
+	by     process     // whom macOS holds responsible for it
 }
 
 // ours is the first half of the decision, apart from the looking.
@@ -213,11 +254,15 @@ func (d *Door) judge(id process, f facts) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	_, asks := d.roots[f.by]
 	for _, p := range f.chain {
 		_, root := d.roots[process{p.PID, p.Started}]
 		_, session := d.sessions[p.Session]
-		_, group := d.groups[p.Group]
-		if root || session || group {
+		leader, group := d.groups[p.Group]
+		if group && p.PID == p.Group {
+			group = p.Started == leader // else the number is another group's by now
+		}
+		if asks || root || session || group {
 			return errors.New("this process belongs to a program that asks for permissions: use another terminal")
 		}
 	}

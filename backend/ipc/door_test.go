@@ -33,29 +33,29 @@ func TestDoorJudges(t *testing.T) {
 		facts facts
 		want  string
 	}{
-		{"own terminal", facts{[]proc.Info{p(30, 1, 30), first}, true, false}, ""},
-		{"the host itself", facts{[]proc.Info{host, shell, first}, false, false}, ""},
-		{"other program", facts{[]proc.Info{p(30, 1, 30), first}, false, false}, program},
-		{"carries the mark", facts{[]proc.Info{p(30, 1, 30), first}, true, true}, cmd},
-		{"child of the host", facts{[]proc.Info{p(30, 10, 30), host, shell, first}, true, false}, cmd},
-		{"grandchild of the host", facts{[]proc.Info{p(31, 30, 31), p(30, 10, 30), host, shell, first}, true, false}, cmd},
-		{"parent of the host", facts{[]proc.Info{shell, first}, true, false}, ""},
-		{"the asker", facts{[]proc.Info{p(20, 1, 20), first}, true, false}, family},
-		{"child of the asker", facts{[]proc.Info{p(30, 20, 30), p(20, 1, 20), first}, true, false}, family},
-		{"later process with its id", facts{[]proc.Info{p(30, 20, 30), {PID: 20, Parent: 1, Session: 9, Started: 99}, first}, true, false}, ""},
-		{"orphan in its session", facts{[]proc.Info{p(30, 1, 20), first}, true, false}, family},
-		{"child of an orphan in its session", facts{[]proc.Info{p(31, 30, 31), p(30, 1, 20), first}, true, false}, family},
-		{"dead", facts{[]proc.Info{zombie, first}, true, false}, ended},
+		{"own terminal", facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}}, ""},
+		{"the host itself", facts{[]proc.Info{host, shell, first}, false, false, process{}}, ""},
+		{"other program", facts{[]proc.Info{p(30, 1, 30), first}, false, false, process{}}, program},
+		{"carries the mark", facts{[]proc.Info{p(30, 1, 30), first}, true, true, process{}}, cmd},
+		{"child of the host", facts{[]proc.Info{p(30, 10, 30), host, shell, first}, true, false, process{}}, cmd},
+		{"grandchild of the host", facts{[]proc.Info{p(31, 30, 31), p(30, 10, 30), host, shell, first}, true, false, process{}}, cmd},
+		{"parent of the host", facts{[]proc.Info{shell, first}, true, false, process{}}, ""},
+		{"the asker", facts{[]proc.Info{p(20, 1, 20), first}, true, false, process{}}, family},
+		{"child of the asker", facts{[]proc.Info{p(30, 20, 30), p(20, 1, 20), first}, true, false, process{}}, family},
+		{"later process with its id", facts{[]proc.Info{p(30, 20, 30), {PID: 20, Parent: 1, Session: 9, Started: 99}, first}, true, false, process{}}, ""},
+		{"orphan in its session", facts{[]proc.Info{p(30, 1, 20), first}, true, false, process{}}, family},
+		{"child of an orphan in its session", facts{[]proc.Info{p(31, 30, 31), p(30, 1, 20), first}, true, false, process{}}, family},
+		{"dead", facts{[]proc.Info{zombie, first}, true, false, process{}}, ended},
 	} {
 		err := d.judge(process{c.facts.chain[0].PID, c.facts.chain[0].Started}, c.facts)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if err := d.judge(process{30, 1}, facts{[]proc.Info{p(30, 1, 30), first}, true, false}); err == nil {
+	if err := d.judge(process{30, 1}, facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}}); err == nil {
 		t.Error("a reused pid passed")
 	}
-	if err := d.judge(process{10, 1}, facts{[]proc.Info{host, shell, first}, true, false}); err == nil {
+	if err := d.judge(process{10, 1}, facts{[]proc.Info{host, shell, first}, true, false, process{}}); err == nil {
 		t.Error("a reused pid of the host passed")
 	}
 }
@@ -67,6 +67,7 @@ func TestDoorInTheSessionOfTheSystem(t *testing.T) {
 	p := func(pid, parent, group, session int) proc.Info {
 		return proc.Info{PID: pid, Parent: parent, Group: group, Session: session, Started: uint64(pid)}
 	}
+	later := func(p proc.Info) proc.Info { p.Started += 1000; return p }
 	launchd := p(1, 0, 1, 1)
 	app := p(10, 1, 10, 1) // Countersign
 	terminal := p(20, 1, 20, 1)
@@ -77,6 +78,8 @@ func TestDoorInTheSessionOfTheSystem(t *testing.T) {
 	helper := p(31, 30, 30, 1)
 	hook := p(32, 31, 30, 1)
 	service := p(40, 1, 40, 1) // a node service
+	byCode := process{code.PID, code.Started}
+	responsible := map[string]process{"an editor": byCode, "a service": {service.PID, service.Started}}
 	asks := map[string][]proc.Info{
 		"an editor":                      {hook, helper, code, launchd},
 		"a service":                      {service, launchd},
@@ -86,31 +89,56 @@ func TestDoorInTheSessionOfTheSystem(t *testing.T) {
 	for _, row := range []struct {
 		asked, name string
 		peer        []proc.Info
+		by          process // whom macOS holds responsible
 		passes      bool
 	}{
-		{"an editor", "a terminal", shell(21, terminal), true},
-		{"an editor", "another service", []proc.Info{service, launchd}, true},
-		{"an editor", "the hook again", []proc.Info{hook, helper, code, launchd}, false},
-		{"an editor", "what the helper starts later", []proc.Info{p(33, 31, 30, 1), helper, code, launchd}, false},
-		{"an editor", "its terminal, with a session", shell(34, helper, code), false},
-		{"an editor", "an orphan in its group", []proc.Info{p(35, 1, 30, 1), launchd}, false},
-		{"an editor", "a child of an orphan in its group", []proc.Info{p(36, 35, 36, 36), p(35, 1, 30, 1), launchd}, false},
-		{"a service", "a terminal", shell(21, terminal), true},
-		{"a service", "an editor's terminal", shell(34, helper, code), true},
-		{"a service", "its child", []proc.Info{p(41, 40, 40, 1), service, launchd}, false},
-		{"an agent in a terminal", "that window", []proc.Info{p(52, 51, 52, 51), p(51, 20, 51, 51), terminal, launchd}, false},
-		{"an agent in a terminal", "another window", shell(21, terminal), true},
-		{"an agent in a terminal", "an editor", []proc.Info{helper, code, launchd}, true},
-		{"the first process of a machine", "anybody", shell(21, terminal), false},
+		{"an editor", "a terminal", shell(21, terminal), process{}, true},
+		{"an editor", "another service", []proc.Info{service, launchd}, process{}, true},
+		{"an editor", "the hook again", []proc.Info{hook, helper, code, launchd}, process{}, false},
+		{"an editor", "what the helper starts later", []proc.Info{p(33, 31, 30, 1), helper, code, launchd}, process{}, false},
+		{"an editor", "its terminal, with a session", shell(34, helper, code), process{}, false},
+		{"an editor", "an orphan in its group", []proc.Info{p(35, 1, 30, 1), launchd}, process{}, false},
+		{"an editor", "a child of an orphan in its group", []proc.Info{p(36, 35, 36, 36), p(35, 1, 30, 1), launchd}, process{}, false},
+		{"an editor", "a daemon of it, with a group and a session", []proc.Info{p(37, 1, 37, 37), launchd}, byCode, false}, // by who is responsible
+		{"an editor", "a later app with its number", []proc.Info{later(code), launchd}, process{}, true},
+		{"an editor", "a terminal of that app", shell(34, later(code)), process{}, true},
+		{"a service", "a terminal", shell(21, terminal), process{}, true},
+		{"a service", "an editor's terminal", shell(34, helper, code), process{}, true},
+		{"a service", "its child", []proc.Info{p(41, 40, 40, 1), service, launchd}, process{}, false},
+		{"an agent in a terminal", "that window", []proc.Info{p(52, 51, 52, 51), p(51, 20, 51, 51), terminal, launchd}, process{}, false},
+		{"an agent in a terminal", "another window", shell(21, terminal), process{}, true},
+		{"an agent in a terminal", "an editor", []proc.Info{helper, code, launchd}, process{}, true},
+		{"the first process of a machine", "anybody", shell(21, terminal), process{}, false},
 	} {
-		d := &Door{self: process{app.PID, app.Started}, roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]struct{}{}}
-		d.remember(asks[row.asked])
-		err := d.judge(process{row.peer[0].PID, row.peer[0].Started}, facts{row.peer, true, false})
+		d := &Door{self: process{app.PID, app.Started}, roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]uint64{}}
+		asker := family{chain: asks[row.asked]}
+		if inSystemSession(asker.chain) {
+			asker.leaders = map[int]uint64{30: 30, 40: 40}
+			asker.by = responsible[row.asked]
+		}
+		d.remember(asker)
+		err := d.judge(process{row.peer[0].PID, row.peer[0].Started}, facts{row.peer, true, false, row.by})
 		if (err == nil) != row.passes {
 			t.Errorf("%s asked, then %s: %v", row.asked, row.name, err)
 		}
 		if _, all := d.sessions[launchd.Session]; all {
 			t.Errorf("%s asked: the session of the system is remembered", row.asked)
+		}
+	}
+}
+
+// TestDoorInAContainer is a machine whose first process is the program that
+// somebody gave it: all is one session, and so one family.
+func TestDoorInAContainer(t *testing.T) {
+	p := func(pid, parent int) proc.Info {
+		return proc.Info{PID: pid, Parent: parent, Group: 1, Session: 1, Started: uint64(pid)}
+	}
+	sh, agent := p(1, 0), p(10, 1)
+	d := &Door{self: process{2, 2}, roots: map[process]struct{}{}, sessions: map[int]struct{}{}, groups: map[int]uint64{}}
+	d.remember(family{chain: []proc.Info{agent, sh}})
+	for name, peer := range map[string][]proc.Info{"the agent": {agent, sh}, "its child": {p(11, 10), agent, sh}, "an orphan": {p(12, 1), sh}, "another command": {p(13, 1), sh}} {
+		if d.judge(process{peer[0].PID, peer[0].Started}, facts{peer, true, false, process{}}) == nil {
+			t.Errorf("%s passes", name)
 		}
 	}
 }
