@@ -7,6 +7,7 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed launchd.plist
@@ -39,34 +40,45 @@ type launchd struct {
 	pause func()
 }
 
-// errNoSession is what launchctl's code 125 means: who came by ssh alone has no
-// session on the screen.
+// errNoSession is what launchctl's code 125 means where a service is to start:
+// who came by ssh alone has no session on the screen.
 var errNoSession = errors.New("nobody is logged in at the screen of this Mac, where the services of a person run: log in there and try again")
 
-// endLooks is how often a service that ends is looked at.
-const endLooks = 100
+const (
+	// endLooks is how often a service that ends is looked at: for longer than
+	// launchd lets it take (ExitTimeOut in launchd.plist), with lookAgain between.
+	endLooks  = 160
+	lookAgain = 250 * time.Millisecond
+	// startTries is how often launchd is asked to take a service whose name it
+	// may not have let go of yet.
+	startTries = 20
+)
 
 func (l launchd) target(name string) string { return l.domain + "/" + label(name) }
 
 // start has launchd run the service of a file.
-func (l launchd) start(path string) error {
-	_, err := l.call("bootstrap", l.domain, path)
+func (l launchd) start(path string) (err error) {
+	for range startTries {
+		if _, err = l.call("bootstrap", l.domain, path); err == nil || errors.Is(err, errNoSession) {
+			return err
+		}
+		l.pause()
+	}
 	return err
 }
 
 // stop ends a service and waits until launchd has let go of it: it answers
-// before that, and takes no other service of the name meanwhile.
+// before that, takes no other service of the name meanwhile, and calls it an
+// error that one takes its time or has gone by itself.
 func (l launchd) stop(name string) error {
-	if _, err := l.call("bootout", l.target(name)); err != nil {
-		return err
-	}
+	_, failed := l.call("bootout", l.target(name))
 	for range endLooks {
 		if _, gone := l.call("print", l.target(name)); gone != nil {
 			return nil
 		}
 		l.pause()
 	}
-	return fmt.Errorf("launchd is still ending %s: try again in a moment", label(name))
+	return errors.Join(fmt.Errorf("launchd does not end %s: try again in a moment", label(name)), failed)
 }
 
 // replace starts the service of a file in place of the one that may run.

@@ -24,7 +24,7 @@ func launchctl(words ...string) (string, error) {
 	out, err := exec.Command("/bin/launchctl", words...).CombinedOutput()
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && exit.ExitCode() == noDomain:
+	case errors.As(err, &exit) && exit.ExitCode() == noDomain && words[0] == "bootstrap":
 		return "", errNoSession
 	case err != nil:
 		return "", fmt.Errorf("launchctl %s: %w: %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
@@ -32,13 +32,8 @@ func launchctl(words ...string) (string, error) {
 	return string(out), nil
 }
 
-const (
-	// noDomain is the exit code of launchctl for a session that is not there.
-	noDomain = 125
-	// lookAgain times endLooks is how long a service may take to end: launchd
-	// kills it after 20 seconds.
-	lookAgain = 250 * time.Millisecond
-)
+// noDomain is the exit code of launchctl for a session that is not there.
+const noDomain = 125
 
 func ofSystem() launchd {
 	return launchd{launchctl, "gui/" + strconv.Itoa(os.Getuid()), func() { time.Sleep(lookAgain) }}
