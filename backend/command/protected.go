@@ -215,6 +215,9 @@ func (j *job) protectedPath(at string, seg *approval.Segment) string {
 // Protected says which protected state an absolute path is. What is read only
 // may be read when programs start.
 func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
+	if renamed(at) {
+		return approval.ProtectedOurs // it may be any file, ours too
+	}
 	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
 	home := strings.ToLower(path.Clean(a.Home))
 	for _, ours := range a.Ours {
@@ -229,6 +232,13 @@ func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
 		return approval.ProtectedKeys
 	}
 	return approval.ProtectedNot
+}
+
+// renamed reports whether a path begins with one of the folders through which
+// macOS leads to every file by another name: by its number, or without links.
+func renamed(at string) bool {
+	at = strings.ToLower(at)
+	return within(at, "/.vol") || within(at, "/.nofollow") || within(at, "/.resolve")
 }
 
 // startsUp reports whether programs read a path when they start.

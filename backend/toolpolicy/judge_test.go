@@ -92,6 +92,7 @@ func TestDefaults(t *testing.T) {
 		{"file_read", "nowhere/../../other/x", "ask"},
 		{"file_read", "~/.ssh/id_rsa", "deny"}, {"file_read", "lnkkey", "deny"}, {"file_read", "lnkshadow", "deny"}, {"file_read", "/etc/shadow", "deny"},
 		{"file_read", "/System/Volumes/Data/private/etc/master.passwd", "deny"}, {"file_read", "/private/etc/sudoers", "deny"},
+		{"file_read", "/.vol/16777220/2", "deny"}, {"file_read", "/.nofollow/Users/dana/.aws/credentials", "deny"}, {"file_read", "/.Resolve/1/etc/hosts", "deny"},
 		{"file_read", ".env", "deny"}, {"file_read", ".env.example", "allow"}, {"file_read", "~/.AWS/credentials", "deny"}, {"file_read", "/proc/self/environ", "deny"},
 		{"file_read", "~/.openclaw/operator.key", "deny"}, {"file_read", "server.pem", "deny"}, {"file_read", "~/.ssh/known_hosts", "ask"}, {"file_read", "/dev/sda", "deny"},
 		{"file_read", "file:///etc/shadow", "deny"}, {"file_read", "", "invalid"}, {"file_read", "a\x00b", "invalid"},

@@ -3,6 +3,7 @@ package trail
 import (
 	"encoding/binary"
 	"errors"
+	"path"
 	"strings"
 )
 
@@ -21,10 +22,19 @@ func fullPath(answer []byte) (string, error) {
 		return "", errNoPath
 	}
 	text := string(answer[from : from+size])
-	if path, zero := text[:size-1], text[size-1]; zero == 0 && path[0] == '/' && !strings.Contains(path, "\x00") {
-		return path, nil
+	if name, zero := text[:size-1], text[size-1]; zero == 0 && name[0] == '/' && !strings.Contains(name, "\x00") {
+		return name, nil
 	}
 	return "", errNoPath
 }
 
 var errNoPath = errors.New("macOS does not tell where the file really is")
+
+// oneOfSeveral is the path of a file with several names that was reached by
+// base in a folder, where the kernel told another path for it.
+func oneOfSeveral(told, folder, base string) string {
+	if path.Dir(told) == folder && strings.EqualFold(path.Base(told), base) {
+		return told
+	}
+	return path.Join(folder, base)
+}

@@ -40,3 +40,19 @@ func TestFullPath(t *testing.T) {
 		}
 	}
 }
+
+// Apple's tools for developers are one file with many names.
+func TestOneOfSeveral(t *testing.T) {
+	for _, row := range []struct{ told, folder, base, want string }{
+		{"/usr/bin/git", "/usr/bin", "git", "/usr/bin/git"},
+		{"/usr/bin/git", "/usr/bin", "GIT", "/usr/bin/git"},
+		{"/usr/bin/clang", "/usr/bin", "git", "/usr/bin/git"},
+		{"/usr/bin/clang", "/usr/bin", "GIT", "/usr/bin/GIT"},
+		{"/opt/bin/git", "/usr/bin", "GIT", "/usr/bin/GIT"},
+		{"/bar/x", "/", "x", "/x"},
+	} {
+		if got := oneOfSeveral(row.told, row.folder, row.base); got != row.want {
+			t.Errorf("%s, which is %s in %s: %s", row.told, row.base, row.folder, got)
+		}
+	}
+}

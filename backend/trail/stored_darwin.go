@@ -21,20 +21,22 @@ func Stored(path string) (string, unix.Stat_t, error) {
 		return "", st, err
 	}
 	name, err := storedName(real, &st)
-	if err != nil || unix.Lstat(name, &there) != nil || there.Dev != st.Dev || there.Ino != st.Ino {
+	if err != nil || unix.Lstat(name, &there) != nil || there.Dev != st.Dev || there.Ino != st.Ino || there.Nlink != st.Nlink {
 		return real, st, nil // as it was written
 	}
 	return name, st, nil
 }
 
-// storedName asks about a file with one name itself. Of one with several the
-// kernel may tell any, so that its folder is asked about.
+// storedName asks about the file. Of one with several names the kernel may tell
+// any, so that its folder is asked about then, and only a name that differs in
+// case is taken from the file.
 func storedName(real string, st *unix.Stat_t) (string, error) {
-	if st.Nlink == 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return ask(real)
+	name, err := ask(real)
+	if err != nil || st.Nlink == 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return name, err
 	}
 	folder, err := ask(filepath.Dir(real))
-	return filepath.Join(folder, filepath.Base(real)), err
+	return oneOfSeveral(name, folder, filepath.Base(real)), err
 }
 
 // attrList is struct attrlist (sys/attr.h).
