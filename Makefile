@@ -54,17 +54,19 @@ bindings: setup
 page: bindings
 	cd frontend && npm run --silent build -- --logLevel warn
 
-# On a Mac a link leads from there into the bundle: what is built must not go through it.
-cli: setup
-	@mkdir -p $(BIN) && rm -f $(BIN)/countersign
-	CGO_ENABLED=0 $(GO) build -trimpath -tags $(CLITAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
-
 # A Mac takes only a bundle for an app: its own permissions, notifications and login item hang on it.
+# The command line is the one in it, which the app knows.
 ifeq ($(SYSTEM),Darwin)
+cli: build
+
 build: page
 	$(GO) run ./build/bundle -here -out $(BIN)
 	ln -sfn Countersign.app/Contents/Helpers/countersign $(BIN)/countersign
 else
+cli: setup
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 $(GO) build -trimpath -tags $(CLITAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/countersign ./backend/cmd/countersign
+
 build: page cli
 	$(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $(BIN)/countersign-app ./app
 endif

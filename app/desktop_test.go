@@ -504,7 +504,7 @@ func TestStatusItemHalts(t *testing.T) {
 // nothing is allowed by it.
 func TestWindowAtLogOut(t *testing.T) {
 	d := newDesk(t, askMe)
-	stubborn := d.ask(t.Context(), "sleep", "1000")
+	stubborn := d.ask(t.Context(), "sh", "-c", `trap "" TERM HUP; while :; do sleep 0.1; done # not by itself`)
 	d.wait(apptest.Button, "Allow once")
 	d.press("Allow once", func() bool { _, there := d.tree.Find(apptest.Button, "Allow once"); return !there })
 	proof := filepath.Join(d.home, "proof")
@@ -521,7 +521,7 @@ func TestWindowAtLogOut(t *testing.T) {
 	if _, err := os.Stat(proof); err == nil {
 		t.Error("what nobody answered ran")
 	}
-	if out, err := exec.Command("pgrep", "-f", "^sleep 1000$").Output(); err == nil {
+	if out, err := exec.Command("pgrep", "-f", "^sh -c trap").Output(); err == nil {
 		t.Errorf("left: %s", out)
 	}
 	d.start() // for the end of the test

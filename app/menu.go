@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -40,6 +41,7 @@ func (a *app) keepMenu(ctx context.Context) {
 		}
 		f := a.facts(ctx)
 		a.remind(reminded, f)
+		mac.StayAwake(len(f.Waiting)+len(f.Running) > 0)
 		switch {
 		case len(f.Waiting)+len(f.Running) > 0 || f.Paused:
 			tick.Reset(time.Second)

@@ -32,14 +32,14 @@ func thisProgram() program {
 	return program{self, was}
 }
 
-// replaced reports whether another version is in its place. Where nothing is,
-// an upgrade may be on its way.
+// replaced reports whether another version is in its place that can be started.
+// Where nothing is, an upgrade may be on its way.
 func (p program) replaced() bool {
 	if p.was == nil {
 		return false
 	}
 	now, err := os.Stat(p.path)
-	return err == nil && now.Mode().IsRegular() && now.Size() > 0 &&
+	return err == nil && now.Mode().IsRegular() && now.Size() > 0 && now.Mode()&0o111 != 0 &&
 		!(os.SameFile(p.was, now) && p.was.Size() == now.Size() && p.was.ModTime().Equal(now.ModTime()))
 }
 

@@ -26,6 +26,7 @@ func TestReplaced(t *testing.T) {
 		{"renamed over", func(path string) error { return swapIn(path, "another") }, true},
 		{"renamed over, of the same size", func(path string) error { return swapIn(path, "version 1") }, true},
 		{"written over", func(path string) error { return os.WriteFile(path, []byte("version 22"), 0o700) }, true},
+		{"renamed over by what cannot be started", func(path string) error { return errors.Join(swapIn(path, "a text"), os.Chmod(path, 0o600)) }, false},
 		{"an empty one is being written", func(path string) error { return swapIn(path, "") }, false},
 	} {
 		path := filepath.Join(t.TempDir(), "app")

@@ -117,6 +117,7 @@ func (w wailsWindow) Front(top bool) {
 	}
 	native.Settle()
 	runtime.WindowShow(w.ctx)
+	native.TakeKeyboard()
 }
 
 func (w wailsWindow) TakeKeyboard() { native.TakeKeyboard() }

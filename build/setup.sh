@@ -59,6 +59,9 @@ if [ "$(uname -s)" = Linux ]; then
 	[ -e /usr/share/dbus-1/services/org.a11y.Bus.service ] || need="$need at-spi2-core"
 	have chromium || have chromium-browser || have google-chrome || need="$need chromium"
 fi
+if [ "$(uname -s)" = Darwin ] && [ -z "${CHROMIUM:-}" ] && ! [ -e "/Applications/Google Chrome.app" ]; then
+	echo "The tests of the page need Chrome: brew install --cask google-chrome, or name another Chromium in CHROMIUM." >&2
+fi
 packages() {
 	# What is installed is what the lock file says, or it is installed anew: of
 	# the page, and of the MCP servers that tests stand the proxy before.

@@ -92,7 +92,10 @@ if ! { [ "$mac" ] && perl -e 'alarm 20; exec @ARGV' osascript -e 'tell applicati
 	pkill -TERM -f -- "--state-dir $state\$"
 fi
 ending=$(date +%s)
-until_so gone || die "the app does not end"
+if ! until_so gone; then
+	pkill -TERM -f -- "--state-dir $state\$" || true
+	die "the app does not end when its session does"
+fi
 echo "the app ended within $(($(date +%s) - ending + 1)) s"
 wait $asker && die "what nobody answered was allowed"
 [ ! -e "$state.proof" ] || die "what nobody answered ran"

@@ -1,9 +1,13 @@
+//go:build linux || darwin
+
 package mac
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxLog is the size in bytes from which a log is set aside at the next start.
@@ -27,5 +31,5 @@ func openLog(path string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600)
 }

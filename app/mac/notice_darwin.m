@@ -3,6 +3,7 @@
 #import <UserNotifications/UserNotifications.h>
 
 #include "notice_darwin.h"
+#include "text_darwin.h"
 
 // In Go.
 extern void CSReviewed(char *name);
@@ -58,10 +59,10 @@ void CSHearNotices(void) {
 void CSNotify(const char *name, const char *title, const char *body) {
 	@autoreleasepool {
 		UNMutableNotificationContent *content = [UNMutableNotificationContent new];
-		content.title = @(title);
-		content.body = @(body);
+		content.title = text(title);
+		content.body = text(body);
 		content.categoryIdentifier = @"question";
-		UNNotificationRequest *request = [UNNotificationRequest requestWithIdentifier:@(name) content:content trigger:nil];
+		UNNotificationRequest *request = [UNNotificationRequest requestWithIdentifier:text(name) content:content trigger:nil];
 		UNUserNotificationCenter *one = center();
 		// The person is asked whether they want any when there is one to show.
 		[one requestAuthorizationWithOptions:UNAuthorizationOptionAlert | UNAuthorizationOptionSound
@@ -74,7 +75,7 @@ void CSNotify(const char *name, const char *title, const char *body) {
 
 void CSUnnotify(const char *name) {
 	@autoreleasepool {
-		[center() removeDeliveredNotificationsWithIdentifiers:@[ @(name) ]];
+		[center() removeDeliveredNotificationsWithIdentifiers:@[ text(name) ]];
 	}
 }
 

@@ -25,10 +25,19 @@ func TakeKeyboard() { C.CSTakeKeyboard() }
 // that is hidden.
 func GiveBack() { C.CSGiveBack() }
 
-// LiveInMenuBar makes this an app of the menu bar, with no place in the Dock,
-// whose timers run also where nobody sees it. It must be called on the main
-// thread before the app runs.
+// LiveInMenuBar makes this an app of the menu bar, with no place in the Dock. It
+// must be called on the main thread before the app runs.
 func LiveInMenuBar() { C.CSLiveInMenuBar() }
+
+// StayAwake keeps macOS from slowing the app down while nobody sees it, as it
+// does with apps without a window, or lets it.
+func StayAwake(awake bool) {
+	on := C.int(0)
+	if awake {
+		on = 1
+	}
+	C.CSStayAwake(on)
+}
 
 // Alert shows a sentence in a window and waits until it is closed. It is for
 // the main thread, where the app does not run. Without it a start from Finder

@@ -12,13 +12,17 @@ void CSTakeKeyboard(void);
 // out of sight. It returns at once.
 void CSGiveBack(void);
 
-// CSLiveInMenuBar makes this an app of the menu bar, which works also where
-// nobody sees it. It is for the main thread, before the app runs.
+// CSLiveInMenuBar makes this an app of the menu bar. It is for the main thread,
+// before the app runs.
 void CSLiveInMenuBar(void);
+
+// CSStayAwake keeps macOS from slowing the app down while nobody sees it, or
+// lets it. It returns at once.
+void CSStayAwake(int awake);
 
 // CSAlert shows an alert and waits until it is closed. It is for the main
 // thread of an app that does not run.
-void CSAlert(const char *title, const char *text);
+void CSAlert(const char *title, const char *message);
 
 // CSInView tells whether a person could see a part of the window: -1 where the
 // main thread does not say so in time, because the app ends.

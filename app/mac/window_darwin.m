@@ -1,5 +1,6 @@
 #import <AppKit/AppKit.h>
 
+#include "text_darwin.h"
 #include "window_darwin.h"
 
 // window is that of the page. It is for the main queue.
@@ -68,25 +69,44 @@ void CSGiveBack(void) {
 
 void CSLiveInMenuBar(void) {
 	@autoreleasepool {
-		static id<NSObject> awake __attribute__((unused)); // it holds until it is let go
-		awake = [NSProcessInfo.processInfo beginActivityWithOptions:NSActivityUserInitiatedAllowingIdleSystemSleep reason:@"Commands of agents wait for answers"];
-		// Wails makes the app one of the Dock when it starts, and the active one.
 		[NSApplication sharedApplication];
-		for (NSString *name in @[ NSApplicationWillFinishLaunchingNotification, NSApplicationDidFinishLaunchingNotification ])
+		void (^whenever)(NSString *, void (^)(void)) = ^(NSString *name, void (^act)(void)) {
 			[NSNotificationCenter.defaultCenter addObserverForName:name object:nil queue:nil usingBlock:^(NSNotification *note) {
-				[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
-				CSGiveBack();
+				dispatch_async(dispatch_get_main_queue(), act);
 			}];
+		};
+		// Wails gives the app a place in the Dock as soon as it is asked, and makes it
+		// the active one when it runs.
+		void (^leaveDock)(void) = ^{
+			[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
+		};
+		whenever(NSApplicationWillFinishLaunchingNotification, leaveDock);
+		whenever(NSApplicationDidFinishLaunchingNotification, leaveDock);
+		whenever(NSApplicationDidBecomeActiveNotification, ^{
+			giveBack();
+		});
 	}
 }
 
-void CSAlert(const char *title, const char *text) {
+void CSStayAwake(int awake) {
+	dispatch_async(dispatch_get_main_queue(), ^{
+		static id<NSObject> activity;
+		if (awake && activity == nil)
+			activity = [NSProcessInfo.processInfo beginActivityWithOptions:NSActivityUserInitiatedAllowingIdleSystemSleep reason:@"A command waits or runs"];
+		if (!awake && activity != nil) {
+			[NSProcessInfo.processInfo endActivity:activity];
+			activity = nil;
+		}
+	});
+}
+
+void CSAlert(const char *title, const char *message) {
 	@autoreleasepool {
 		[NSApplication sharedApplication];
 		[NSApp setActivationPolicy:NSApplicationActivationPolicyAccessory];
 		NSAlert *alert = [NSAlert new];
-		alert.messageText = [NSString stringWithUTF8String:title];
-		alert.informativeText = [NSString stringWithUTF8String:text];
+		alert.messageText = text(title);
+		alert.informativeText = text(message);
 		[NSApp activateIgnoringOtherApps:YES];
 		[alert runModal];
 	}

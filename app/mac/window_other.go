@@ -15,6 +15,9 @@ func GiveBack() {}
 // LiveInMenuBar does nothing here.
 func LiveInMenuBar() {}
 
+// StayAwake does nothing here.
+func StayAwake(bool) {}
+
 // Alert does nothing here: who starts the app reads what it prints.
 func Alert(title, text string) {}
 

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 	"unsafe"
 
 	"github.com/progrium/macdriver/core"
@@ -224,25 +223,6 @@ func CSBarClosed() {
 	}
 }
 
-// closeTime is how long the main queue has to take the item away: it may have
-// ended already, and the item goes with the app then.
-const closeTime = time.Second
-
-// Close takes the item away.
-func (b *Bar) Close() {
-	b.once.Do(func() {
-		gone := make(chan struct{})
-		go b.onMain(func() {
-			defer close(gone)
-			if shown == b {
-				C.CSBarRemove()
-				shown = nil
-			}
-		})
-		select {
-		case <-gone:
-		case <-time.After(closeTime):
-		}
-		close(b.closed)
-	})
-}
+// Close ends the calls of press. The item goes with the app: by then nothing
+// runs on the main queue any more.
+func (b *Bar) Close() { b.once.Do(func() { close(b.closed) }) }

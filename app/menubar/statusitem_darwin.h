@@ -22,6 +22,3 @@ void CSBarAdd(int depth, int tag, const char *title, const char *key, int separa
 // CSBarWrite says what a row shows, by its place among all that were added; -1
 // is the last one.
 void CSBarWrite(int place, const char *title, int enabled, int checked);
-
-// CSBarRemove takes the item away.
-void CSBarRemove(void);

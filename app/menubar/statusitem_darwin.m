@@ -126,8 +126,3 @@ void CSBarWrite(int place, const char *title, int enabled, int checked) {
 		row.state = checked ? NSControlStateValueOn : NSControlStateValueOff;
 	}
 }
-
-void CSBarRemove(void) {
-	[NSStatusBar.systemStatusBar removeStatusItem:item];
-	item = nil;
-}

@@ -30,7 +30,7 @@ typedef NS_ENUM(NSInteger, NSApplicationActivationPolicy) { NSApplicationActivat
 - (BOOL)setActivationPolicy:(NSApplicationActivationPolicy)policy SINCE(10.6);
 @end
 
-extern NSString *NSApplicationWillFinishLaunchingNotification, *NSApplicationDidFinishLaunchingNotification;
+extern NSString *NSApplicationWillFinishLaunchingNotification, *NSApplicationDidFinishLaunchingNotification, *NSApplicationDidBecomeActiveNotification;
 
 typedef NSInteger NSModalResponse;
 

@@ -146,6 +146,7 @@ typedef NS_OPTIONS(uint64_t, NSActivityOptions) { NSActivityUserInitiatedAllowin
 
 @interface NSProcessInfo : NSObject
 @property(class, readonly, strong) NSProcessInfo *processInfo;
+- (void)endActivity:(id<NSObject>)activity SINCE(10.9);
 - (id<NSObject>)beginActivityWithOptions:(NSActivityOptions)options reason:(NSString *)reason SINCE(10.9);
 @end
 
