@@ -460,6 +460,8 @@ func TestStatusItemUpdates(t *testing.T) {
 	upgrade()
 	d.eventually("the menu offers it", func() bool { return strings.Contains(item.Rows(), offer) })
 	d.row(item, offer)
+	d.wait(apptest.Button, "Restart")
+	d.press("Restart", func() bool { _, there := d.tree.Find(apptest.Button, "Restart"); return !there })
 	item = d.item(watcher)
 	d.eventually("the new version runs", func() bool { return strings.Contains(item.Rows(), "Quit Countersign") })
 	if rows := item.Rows(); strings.Contains(rows, offer) {

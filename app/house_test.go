@@ -87,7 +87,7 @@ func TestBoundMethods(t *testing.T) {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
 			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "LeaveFirstRun", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
-			"RemoveFrom", "RequestPermission", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
+			"RemoveFrom", "RequestPermission", "Restart", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
 			"Try", "TryHook", "Undo", "Warnings",
 		},
 	}

@@ -174,7 +174,7 @@ func (a *app) press(id string) {
 	case "hooks":
 		a.openPage(hooksPage)
 	case "restart":
-		a.restart()
+		a.update()
 	case "settings":
 		a.openSettings()
 	case "quit":

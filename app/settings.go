@@ -321,7 +321,7 @@ func (s *Settings) Host() shown.Host {
 	h := shown.Host{
 		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
 		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken),
-		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{},
+		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{}, Replaced: s.app.program.replaced(),
 	}
 	if c, err := config.Load(s.app.state.Gateway()); err != nil {
 		h.BindingsProblem = sentence(fmt.Errorf("the configuration cannot be used: %w", err))
@@ -403,6 +403,15 @@ func (s *Settings) ReadEnvironment() Saved {
 	if err != nil {
 		return Saved{Message: sentence(err)}
 	}
+	return Saved{OK: true}
+}
+
+// Restart ends the app and starts the version that is in its place now.
+func (s *Settings) Restart() Saved {
+	if !s.app.edits() {
+		return Saved{Message: sentence(errNotOpen)}
+	}
+	s.app.restart()
 	return Saved{OK: true}
 }
 

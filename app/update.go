@@ -43,6 +43,20 @@ func (p program) replaced() bool {
 		!(os.SameFile(p.was, now) && p.was.Size() == now.Size() && p.was.ModTime().Equal(now.ModTime()))
 }
 
+// generalPage is the page of the settings that offers to restart.
+const generalPage = "general"
+
+// update restarts the app from the menu. Where other programs can press its
+// rows, who wrote that file could have it run in place of the host: there it
+// leads to the settings instead.
+func (a *app) update() {
+	if menuIsOpen {
+		a.openPage(generalPage)
+		return
+	}
+	a.restart()
+}
+
 // upgradeTime is how often what an upgrade makes is looked at.
 const upgradeTime = time.Second
 

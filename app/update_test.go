@@ -75,12 +75,34 @@ func TestUpdateIsFollowed(t *testing.T) {
 	}
 }
 
-// The row of the menu ends this program and has the next one started.
+// The row of the menu restarts the app, or leads to the button that does: only
+// a page that is in sight is a person's word.
 func TestRestart(t *testing.T) {
 	a := newTestApp(t, askMe)
+	restarted := func() bool {
+		a.app.mu.Lock()
+		defer a.app.mu.Unlock()
+		return a.anew
+	}
 	a.press("restart")
-	if !a.anew || !a.window.quit {
-		t.Error("it is not started anew")
+	if restarted() == menuIsOpen || a.approvals.Screen("").Settings != menuIsOpen {
+		t.Error("after a press on the row: restarted", restarted())
+	}
+	if !menuIsOpen {
+		return
+	}
+	if page := a.approvals.Screen("").Page; page != generalPage {
+		t.Errorf("it leads to %q", page)
+	}
+	a.keepOpen()
+	if a.settings.Restart().OK || restarted() {
+		t.Error("a page that nobody sees restarts it")
+	}
+	a.openSettings()
+	a.settings.Ready()
+	a.eventually("the settings are in sight", a.edits)
+	if !a.settings.Restart().OK || !restarted() {
+		t.Error("it is not restarted")
 	}
 }
 

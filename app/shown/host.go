@@ -49,7 +49,9 @@ var Themes = []Theme{ThemeSystem, ThemeLight, ThemeDark}
 
 // Host is the state of the host and of its socket.
 type Host struct {
-	Version  string `json:"version"`
+	Version string `json:"version"`
+	// Replaced tells that another version has taken the place of the app.
+	Replaced bool   `json:"replaced,omitempty"`
 	PID      int    `json:"pid"`
 	Started  int64  `json:"started"` // unix milliseconds
 	StateDir string `json:"stateDir"`

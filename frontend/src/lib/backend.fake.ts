@@ -143,6 +143,7 @@ export function fake(given: Fixture): Fake {
     leaveFirstRun: note(() => undefined, 'leaveFirstRun'),
     host: () => Promise.resolve(fixture.host),
     readEnvironment: save('readEnvironment'),
+    restart: save('restart'),
     answerEdit: save('answerEdit'),
     permissions: () => Promise.resolve(fixture.permissions ?? { list: [] }),
     requestPermission: save('requestPermission'),

@@ -99,6 +99,8 @@ export interface Backend {
   host(): Promise<Host>
   /** Reads the login environment of commands again. */
   readEnvironment(): Promise<Saved>
+  /** Ends the app and starts the version that is in its place. */
+  restart(): Promise<Saved>
   answerEdit(hash: string, accept: boolean): Promise<Saved>
   /** What macOS lets commands do; an empty list where nothing of that is needed. */
   permissions(): Promise<Permissions>

@@ -66,6 +66,7 @@ export const wails: Backend = {
   leaveFirstRun: settings.LeaveFirstRun,
   host: settings.Host,
   readEnvironment: settings.ReadEnvironment,
+  restart: settings.Restart,
   answerEdit: settings.AnswerEdit,
   permissions: settings.Permissions,
   requestPermission: settings.RequestPermission,

@@ -616,6 +616,9 @@ export const settings = {
     environment: 'Login environment of commands',
     environmentRead: (date: string) => `Read from your shell ${date}. What runs keeps the one that it began with.`,
     readAgain: 'Read again',
+    replaced: 'Another version of Countersign is installed',
+    restart: 'Restart',
+    restartWhat: 'Commands that run are ended, and questions that wait are denied.',
     keys: 'Keys',
     keysWhat: 'On the panel, half a second after it appears. A high risk has no key for Allow once.',
     keyNames: (mac: boolean): [string, string][] => [

@@ -93,7 +93,7 @@ export class SettingsState {
     this.covered = covered
     const asked = screen.turn > this.#turn
     this.#turn = screen.turn
-    if (asked && screen.page === 'hooks') this.go('hooks')
+    if (asked && (screen.page === 'hooks' || screen.page === 'general')) this.go(screen.page)
     if (!asked || !screen.agent) return
     this.go('agents')
     void this.choose(screen.agent)
@@ -104,6 +104,7 @@ export class SettingsState {
     this.page = page
     this.forget()
     if (page === 'general') void this.#measure()
+    if (page === 'general') void this.#queue(async () => this.#meet(await this.#backend.host()))
     if (page === 'permissions') void this.lookAtPermissions()
     if (page === 'hooks') void this.lookAtHooks()
   }
@@ -416,6 +417,14 @@ export class SettingsState {
       const { ok, message } = await this.#backend.readEnvironment()
       this.note = ok ? none : { kind: 'problem', message: message ?? '' }
       this.#meet(await this.#backend.host())
+    })
+  }
+
+  /** Starts the version that has taken the place of this one. */
+  restart() {
+    return this.#queue(async () => {
+      const { ok, message } = await this.#backend.restart()
+      this.note = ok ? none : { kind: 'problem', message: message ?? '' }
     })
   }
 

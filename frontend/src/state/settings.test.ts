@@ -246,8 +246,12 @@ test('the agent that a person asks for in the menu is gone to each time', async 
   state.see({ ...backend.fixture.screen, page: 'hooks', turn: 3 }, false)
   expect(state.page).toBe('hooks')
   await vi.waitFor(() => expect(state.hooks.length).toBeGreaterThan(0))
+  backend.fixture.host = { ...backend.fixture.host, replaced: true }
+  state.see({ ...backend.fixture.screen, page: 'general', turn: 4 }, false)
+  expect(state.page).toBe('general')
+  await vi.waitFor(() => expect(state.host?.replaced).toBe(true))
   state.go('node')
-  state.see({ ...backend.fixture.screen, page: 'hooks', turn: 3 }, false) // something else has changed
+  state.see({ ...backend.fixture.screen, page: 'hooks', turn: 4 }, false) // something else has changed
   expect(state.page).toBe('node')
 })
 

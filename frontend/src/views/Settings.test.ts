@@ -523,6 +523,17 @@ test('where nobody can be asked for Touch ID, only what is set shows it', async 
   expect(screen.getByRole('radiogroup', { name: text.words.presence })).toBeTruthy()
 })
 
+test('another version in place of the app is told, and started on a press', async () => {
+  const { backend } = await open()
+  await fireEvent.click(screen.getByRole('link', { name: 'General' }))
+  await screen.findByRole('button', { name: text.general.readAgain })
+  expect(screen.queryByRole('button', { name: text.general.restart })).toBeNull()
+  backend.fixture.host = { ...backend.fixture.host, replaced: true }
+  await fireEvent.click(screen.getByRole('button', { name: text.general.readAgain }))
+  await fireEvent.click(await screen.findByRole('button', { name: text.general.restart }))
+  expect(backend.calls.filter(([name]) => name === 'restart')).toHaveLength(1)
+})
+
 test('the login environment is read again on a press, and a shell that cannot tell it is told of', async () => {
   const { backend } = await open()
   await fireEvent.click(screen.getByRole('link', { name: 'General' }))
