@@ -96,10 +96,10 @@ var hazards = []hazard{
 	},
 	{
 		name:   "options that only GNU has",
-		why:    "BSD's stat has no -c, and readlink no -f before macOS 12.3: use ls -ld, or cd and pwd -P",
-		find:   regexp.MustCompile(`(^|[^\w-])(stat( +-[a-zA-Z]+)* +-c|readlink( +-[a-zA-Z]+)* +-[a-zA-Z]*f)([^\w]|$)`),
-		fails:  []string{"exec stat -c '%a' x", `at=$(readlink -f "$0")`, "stat -L -c %s x", "readlink -nf x"},
-		passes: []string{"stat -f %z x", "readlink x", "exec ls -ld x", "mystat -c x"},
+		why:    "BSD's stat has no -c, and readlink no -f before macOS 12.3: use ls -ld, or cd and pwd -P; grep -P, sort -V, date -d, base64 -w and mktemp with long options are GNU's too",
+		find:   regexp.MustCompile(`(^|[^\w-])(stat( +-[a-zA-Z]+)* +-c|readlink( +-[a-zA-Z]+)* +-[a-zA-Z]*f|grep( +-[a-zA-Z]+)* +-[a-zA-Z]*P|sort( +-[a-zA-Z]+)* +-[a-zA-Z]*V|date +-d|base64 +-w|mktemp( +-[a-zA-Z]+)* +--\w+)([^\w]|$)`),
+		fails:  []string{"exec stat -c '%a' x", `at=$(readlink -f "$0")`, "stat -L -c %s x", "readlink -nf x", "grep -oP x y", "ls | sort -V", "date -d now", "base64 -w 0 x", "mktemp -d --suffix x"},
+		passes: []string{"stat -f %z x", "readlink x", "exec ls -ld x", "mystat -c x", "grep -E x y", "sort -u", "date +%s", "mktemp -d /tmp/x.XXXXXX"},
 	},
 	{
 		name: "a program that macOS lacks",
