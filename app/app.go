@@ -34,9 +34,10 @@ type app struct {
 	host    *host.Host
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	refresh chan struct{} // the menu is to be made anew
-	edited  chan struct{} // the policy changed
-	over    chan struct{} // closed when the window has ended
+	refresh chan struct{}   // the menu is to be made anew
+	edited  chan struct{}   // the policy changed
+	over    context.Context // done when the window has ended
+	ended   context.CancelFunc
 
 	mu       sync.Mutex
 	window   window
@@ -82,8 +83,9 @@ func newApp(state paths.State, home string) *app {
 		state: state, person: shown.Person{Home: home, Node: node},
 		prefs:   readPreferences(state.Preferences()),
 		program: thisProgram(),
-		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), over: make(chan struct{}), raised: map[string]bool{},
+		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
 	}
+	a.over, a.ended = context.WithCancel(context.Background())
 	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
 	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
 	return a
@@ -118,7 +120,7 @@ func (a *app) openBar() {
 }
 
 func (a *app) close() {
-	close(a.over)
+	a.ended()
 	a.cancel()
 	a.work.Wait()
 	a.mu.Lock()
@@ -370,7 +372,7 @@ func (a *app) quit() {
 	go func() {
 		for {
 			select {
-			case <-a.over:
+			case <-a.over.Done():
 				return
 			case <-time.After(quitAgain):
 				w.Quit()
