@@ -14,6 +14,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -130,12 +131,7 @@ func (b *Bar) Show(m Menu) {
 }
 
 func (b *Bar) apply(m Menu) {
-	place := 0
-	for i, icon := range pictures {
-		if icon == m.Icon {
-			place = i
-		}
-	}
+	place := max(0, slices.Index(pictures, m.Icon))
 	title := ""
 	if m.Count > 0 {
 		title = fmt.Sprint(m.Count)

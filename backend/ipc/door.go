@@ -211,8 +211,11 @@ func (d *Door) responsibleFor(pid int) (process, error) {
 		return process{}, fmt.Errorf("it cannot be seen who is responsible for this process: %w", err)
 	}
 	info, err := proc.Stat(by)
-	if err != nil {
+	if errors.Is(err, proc.ErrGone) {
 		return process{}, nil
+	}
+	if err != nil {
+		return process{}, fmt.Errorf("it cannot be seen who is responsible for this process: %w", err)
 	}
 	return process{by, info.Started}, nil
 }
