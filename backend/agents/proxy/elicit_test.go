@@ -303,7 +303,5 @@ func TestFormRefused(t *testing.T) {
 	s.getsNothing()
 	s.host.answer <- approval.VerdictAllow
 	s.gets(toolCall("1", "ask"))
-	if !strings.Contains(s.log.String(), "not here") {
-		t.Errorf("the log says %s", s.log)
-	}
+	s.logs("not here")
 }

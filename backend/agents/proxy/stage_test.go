@@ -330,6 +330,16 @@ func (s *stage) ends() error {
 	}
 }
 
+// logs waits for words in the log, which may come after what the client gets.
+func (s *stage) logs(words string) {
+	s.Helper()
+	for end := time.Now().Add(generous); !strings.Contains(s.log.String(), words); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("the log says %s", s.log)
+		}
+	}
+}
+
 // record is a log.
 type record struct {
 	mu sync.Mutex
