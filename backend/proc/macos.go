@@ -16,9 +16,13 @@ const (
 	kinfoMicros  = 8
 	kinfoStat    = 36
 	kinfoPID     = 40
+	kinfoUser    = 392
 	kinfoParent  = 560
 	kinfoGroup   = 564
-	zombie       = 5 // SZOMB (sys/proc.h)
+	kinfoDevice  = 572
+	kinfoFront   = 576
+	noDevice     = -1 // NODEV (sys/types.h)
+	zombie       = 5  // SZOMB (sys/proc.h)
 
 	// Flags of csops (codesign.h), and the size of a hash of code.
 	isValid    = 0x0000_0001 // CS_VALID
@@ -30,8 +34,13 @@ const (
 // ofKinfo reads a struct kinfo_proc, which does not tell the session.
 func ofKinfo(b []byte) Info {
 	word := func(at int) int { return int(int32(binary.LittleEndian.Uint32(b[at:]))) }
+	terminal := word(kinfoDevice)
+	if terminal == noDevice {
+		terminal = 0
+	}
 	return Info{
 		PID: word(kinfoPID), Parent: word(kinfoParent), Group: word(kinfoGroup),
+		UID: word(kinfoUser), Terminal: terminal, Foreground: max(word(kinfoFront), 0),
 		Started: binary.LittleEndian.Uint64(b[kinfoSeconds:])*1_000_000 + uint64(word(kinfoMicros)),
 		Zombie:  b[kinfoStat] == zombie,
 	}
@@ -42,20 +51,40 @@ func ofCode(flags uint32, hash [hashSize]byte) Code {
 	return Code{hex.EncodeToString(hash[:]), flags&isValid != 0, flags&isHardened != 0, flags&isDebugged != 0}
 }
 
-// ofArguments returns the environment in what kern.procargs2 says of a process:
+// Parts of struct vnode_fdinfo (sys/proc_info.h): the file's mode and the device
+// that it stands for.
+const (
+	vnodeSize   = 176
+	vnodeMode   = 28
+	vnodeDevice = 140
+	typeOfFile  = 0o170000 // S_IFMT
+	aDevice     = 0o020000 // S_IFCHR
+)
+
+// ofVnode is the terminal behind a descriptor that is a file; 0 for none.
+func ofVnode(b []byte) int {
+	if binary.LittleEndian.Uint16(b[vnodeMode:])&typeOfFile != aDevice {
+		return 0
+	}
+	return int(int32(binary.LittleEndian.Uint32(b[vnodeDevice:])))
+}
+
+// ofArguments returns the words and the environment in what kern.procargs2 says of a process:
 // the number of arguments, the path of the program, padding, the arguments, the
 // environment.
-func ofArguments(b []byte) ([]byte, error) {
+func ofArguments(b []byte) (argv []string, environ []byte, err error) {
 	if len(b) < 4 {
-		return nil, errors.New("internal error: kern.procargs2 is too short")
+		return nil, nil, errors.New("internal error: kern.procargs2 is too short")
 	}
 	count, b := int32(binary.LittleEndian.Uint32(b)), b[4:]
 	_, b, _ = bytes.Cut(b, []byte{0})
 	b = bytes.TrimLeft(b, "\x00")
 	for range count {
-		if _, b, _ = bytes.Cut(b, []byte{0}); len(b) == 0 {
+		word, rest, _ := bytes.Cut(b, []byte{0})
+		argv = append(argv, string(word))
+		if b = rest; len(b) == 0 {
 			break
 		}
 	}
-	return b, nil
+	return argv, b, nil
 }

@@ -18,12 +18,28 @@ var ErrGone = errors.New("no such process")
 // Info is what the kernel says about one process.
 type Info struct {
 	PID, Parent, Group, Session int
+	// UID is the real user: a program that a person starts with the rights of
+	// another user is still theirs.
+	UID int
+	// Terminal is the device of its session's terminal, 0 for none, and
+	// Foreground the group that has that terminal now.
+	Terminal, Foreground int
 	// Started is when it started, in the kernel's own units. Together with
 	// PID it names one process for as long as the machine is up.
 	Started uint64
 	// Zombie tells that it has ended and waits to be reaped.
 	Zombie bool
 }
+
+// ID names one process for as long as the machine is up: its number is given to
+// another one later.
+type ID struct {
+	PID     int
+	Started uint64
+}
+
+// ID is which process this is about.
+func (i Info) ID() ID { return ID{i.PID, i.Started} }
 
 // Stat returns what the kernel says about one process.
 func Stat(pid int) (Info, error) { return stat(pid) }
@@ -66,6 +82,22 @@ func Getenv(pid int, name string) (string, bool) {
 	}
 	return "", false
 }
+
+// Argv returns the words that a process was started with, the first its name.
+// A program can overwrite them.
+func Argv(pid int) ([]string, error) { return argv(pid) }
+
+// words are those of a block that ends each with a zero byte.
+func words(b []byte) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// InputTerminal returns the device of a terminal that a process reads its
+// standard input from, in the numbers of Info.Terminal; 0 for anything else.
+func InputTerminal(pid int) (int, error) { return inputTerminal(pid) }
 
 // maxDepth bounds a walk to the root, so that a loop cannot hang it.
 const maxDepth = 1000

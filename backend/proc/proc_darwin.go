@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,8 @@ func all() ([]Info, error) {
 // Numbers of proc_info.h and codesign.h. libproc cannot be called without cgo.
 const (
 	infoOfPID = 2    // PROC_INFO_CALL_PIDINFO
+	infoOfFD  = 3    // PROC_INFO_CALL_PIDFDINFO
+	fileOfFD  = 1    // PROC_PIDFDVNODEINFO
 	itsPath   = 11   // PROC_PIDPATHINFO
 	pathSize  = 4096 // PROC_PIDPATHINFO_MAXSIZE
 
@@ -78,5 +81,29 @@ func environ(pid int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ofArguments(b)
+	_, block, err := ofArguments(b)
+	return block, err
+}
+
+func argv(pid int) ([]string, error) {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil {
+		return nil, err
+	}
+	words, _, err := ofArguments(b)
+	return words, err
+}
+
+func inputTerminal(pid int) (int, error) {
+	var buf [vnodeSize]byte
+	n, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, infoOfFD, uintptr(pid), fileOfFD, 0, uintptr(unsafe.Pointer(&buf)), vnodeSize)
+	switch {
+	case errno == unix.ENOENT, errno == unix.EBADF: // not a file, or none
+		return 0, nil
+	case errno != 0:
+		return 0, errno
+	case n != vnodeSize:
+		return 0, errors.New("internal error: proc_pidfdinfo answers with another size")
+	}
+	return ofVnode(buf[:]), nil
 }

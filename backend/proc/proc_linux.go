@@ -36,14 +36,42 @@ func stat(pid int) (Info, error) {
 		return Info{}, fmt.Errorf("internal error: /proc/%d/stat has %d fields in %d bytes", pid, len(f), n)
 	}
 	num := func(i int) int { v, _ := strconv.Atoi(string(f[i])); return v }
+	uid, err := realUser(fd, pid)
+	if err != nil {
+		return Info{}, err
+	}
 	started, err := strconv.ParseUint(string(f[19]), 10, 64)
 	if err != nil {
 		return Info{}, fmt.Errorf("internal error: /proc/%d/stat: %w", pid, err)
 	}
 	return Info{
-		PID: pid, Parent: num(1), Group: num(2), Session: num(3),
+		PID: pid, Parent: num(1), Group: num(2), Session: num(3), UID: uid, Terminal: num(4), Foreground: max(num(5), 0),
 		Started: started, Zombie: f[0][0] == 'Z' || f[0][0] == 'X',
 	}, nil
+}
+
+// realUser is who started a process. Its files in /proc belong to the user whose
+// rights it has, and to root where nobody may look into it: only then is the
+// longer answer read.
+func realUser(fd, pid int) (int, error) {
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return 0, gone(pid, err)
+	}
+	if own := os.Getuid(); own != 0 && int(info.Uid) == own {
+		return own, nil
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, gone(pid, err)
+	}
+	_, after, _ := bytes.Cut(status, []byte("\nUid:\t"))
+	real, _, found := bytes.Cut(after, []byte("\t"))
+	uid, err := strconv.Atoi(string(real))
+	if !found || err != nil {
+		return 0, fmt.Errorf("internal error: /proc/%d/status names no user", pid)
+	}
+	return uid, nil
 }
 
 // gone is what an error says of a process: that it is not there or not to be
@@ -92,3 +120,25 @@ func exe(pid int) (string, string, error) {
 func codeOf(int) (Code, error) { return Code{}, nil }
 
 func environ(pid int) ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) }
+
+func argv(pid int) ([]string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil, gone(pid, err)
+	}
+	return words(b), nil
+}
+
+func inputTerminal(pid int) (int, error) {
+	var info unix.Stat_t
+	if err := unix.Stat(fmt.Sprintf("/proc/%d/fd/0", pid), &info); err != nil {
+		return 0, err
+	}
+	if info.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return 0, nil
+	}
+	// /proc/PID/stat writes a device as 12 bits of its major number between
+	// two parts of its minor one.
+	major, minor := unix.Major(info.Rdev), unix.Minor(info.Rdev)
+	return int(minor&0xff | major<<8 | minor&^0xff<<12), nil
+}

@@ -11,3 +11,5 @@ func all() ([]Info, error)            { return nil, errPlatform }
 func exe(int) (string, string, error) { return "", "", errPlatform }
 func codeOf(int) (Code, error)        { return Code{}, errPlatform }
 func environ(int) ([]byte, error)     { return nil, errPlatform }
+func argv(int) ([]string, error)      { return nil, errPlatform }
+func inputTerminal(int) (int, error)  { return 0, errPlatform }
