@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -101,6 +102,8 @@ type Status struct {
 	Paused      bool  `json:"paused,omitempty"`
 	PausedUntil int64 `json:"pausedUntil,omitempty"`
 	HeldBack    int   `json:"heldBack,omitempty"`
+	// Askers are the programs that ask, with all that may not operate for that.
+	Askers []family.Asker `json:"askers,omitempty"`
 	// Environment is when the login environment was read, in unix milliseconds, 0
 	// as long as it was not.
 	Environment int64 `json:"environment,omitempty"`
@@ -113,7 +116,7 @@ func (h *Host) status() Status {
 	s := Status{
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
-		Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
+		Askers: h.server.Askers(), Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
 	}
 	var until time.Time
 	if until, s.HeldBack, s.Paused = h.gate.Paused(); s.Paused && !until.IsZero() {

@@ -17,19 +17,11 @@ const (
 	maxIdle  = 1024
 )
 
-// process names one process for as long as the machine is up.
-type process struct {
-	pid     int
-	started uint64
-}
-
 // caller is what is remembered about one process at the other end.
 type caller struct {
 	id        process
 	ancestors []int
 	conns     map[*conn]struct{}
-	// asked tells that the door remembers its family.
-	asked bool
 	// due is when the bucket is full again, in real time: pacing waits for
 	// real, so no other clock fits.
 	due time.Time
@@ -60,7 +52,7 @@ func (t *callers) find(id process) (*caller, bool) {
 func (t *callers) enter(c *conn, peer approval.Peer, most int) (*caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id := process{peer.PID, peer.Started}
+	id := process{PID: peer.PID, Started: peer.Started}
 	k := t.known[id]
 	if k == nil {
 		k = &caller{id: id, ancestors: peer.Ancestors, conns: map[*conn]struct{}{}}
@@ -130,17 +122,4 @@ func (t *callers) failed(k *caller) []*conn {
 		all = append(all, c)
 	}
 	return all
-}
-
-// asked reports whether the door remembers the family of a process.
-func (t *callers) asked(k *caller) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return k.asked
-}
-
-func (t *callers) setAsked(k *caller) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	k.asked = true
 }

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -146,7 +147,7 @@ func (c *conn) exec(f frame) bool {
 	if e != nil {
 		return c.refuse(f, e)
 	}
-	if !c.remember() {
+	if !c.remember(x.Request.AgentID) {
 		return false
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
@@ -174,7 +175,7 @@ func (c *conn) request(f frame) bool {
 	if f.mistyped || err != nil {
 		return c.refuse(f, nil)
 	}
-	if !c.remember() {
+	if !c.remember(q.Request.AgentID) {
 		return false
 	}
 	q.Request.Arrived, q.Request.Peer = c.s.now(), c.peer
@@ -213,7 +214,7 @@ func (c *conn) call(f frame) bool {
 	if bridges[k.Method] && c.passesOn() != nil {
 		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own programs may say what somebody answered elsewhere", Reason: approval.ReasonInvalid})
 	}
-	if asks[k.Method] && !c.remember() {
+	if asks[k.Method] && !c.remember(agentIn(k.Params)) {
 		return false
 	}
 	k.Peer = c.peer
@@ -301,17 +302,24 @@ func (c *conn) failed() bool {
 	return false
 }
 
-// remember tells the door that this process asks, before it may.
-func (c *conn) remember() bool {
-	if c.s.callers.asked(c.who) {
-		return true
-	}
-	if err := c.s.door.Remember(c.peer); err != nil {
+// remember tells the door that this process asks, before it may, and each time:
+// it can have other parents by now, and others can be in its family.
+func (c *conn) remember(agent string) bool {
+	if err := c.s.door.Remember(c.peer, agent); err != nil {
 		c.s.log.Warn("a process that asks cannot be seen", "pid", c.peer.PID, "why", err)
 		return false
 	}
-	c.s.callers.setAsked(c.who)
 	return true
+}
+
+// agentIn is what the parameters of a call name as the agent, for a refusal that
+// says whose family a process is of. Whoever serves the call reads them strictly.
+func agentIn(params json.RawMessage) string {
+	var named struct {
+		AgentID string `json:"agentId"`
+	}
+	_ = json.Unmarshal(params, &named)
+	return named.AgentID
 }
 
 // begin hands a frame over. It reports false when too many wait already.

@@ -372,7 +372,7 @@ func TestCallersAreForgotten(t *testing.T) {
 	if n := len(table.known); n > maxIdle+2 {
 		t.Errorf("%d are remembered after a while", n)
 	}
-	if k, ok := table.find(process{1, 1}); !ok || k != stays {
+	if k, ok := table.find(process{PID: 1, Started: 1}); !ok || k != stays {
 		t.Error("one with a connection was forgotten")
 	}
 }

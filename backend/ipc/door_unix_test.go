@@ -90,38 +90,46 @@ func copyExe(t *testing.T, to string) {
 }
 
 // TestDoorWithRealProcesses has a host, askers, and one process that tries to
-// operate, each where a hostile one could stand.
+// operate, each where a hostile one could stand. Each begins in a terminal of its
+// own: else this test, which starts them all, would be of the family that asks.
 func TestDoorWithRealProcesses(t *testing.T) {
 	dir := shortDir(t)
-	const op, stay = "outcome", "stay" // in a folder of each case
+	const op = "outcome" // in a folder of each case
 	otherExe := filepath.Join(dir, "copy")
 	copyExe(t, otherExe)
-	const cmd, family, program = "command that Countersign ran", "asks for permissions", "own program"
-	asker := task{Ask: true, Stay: stay}
+	const cmd, family, program = "command that Countersign ran", "asked Countersign at", "own program"
 	for _, c := range []struct {
 		name   string
 		byHost bool // the task is a command that the host runs
 		tasks  []task
 		want   string
 	}{
-		{"own session, nobody asked", false, []task{{Session: true, Operate: op}}, "may"},
-		{"own session, somebody else asked", false, []task{{Session: true, Ask: true}, {Session: true, Operate: op}}, "may"},
-		{"another program", false, []task{{Session: true, Operate: op, Exe: otherExe}}, program},
-		{"marked as a run", false, []task{{Session: true, Operate: op, Mark: true}}, cmd},
+		{"own terminal, nobody asked", false, []task{{Terminal: true, Operate: op}}, "may"},
+		{"own terminal, somebody else asked", false, []task{{Terminal: true, Ask: true}, {Terminal: true, Operate: op}}, "may"},
+		{"another program", false, []task{{Terminal: true, Operate: op, Exe: otherExe}}, program},
+		{"marked as a run", false, []task{{Terminal: true, Operate: op, Mark: true}}, cmd},
 		{"child of the host", true, []task{{Operate: op}}, cmd},
 		{"child of the host in its own session", true, []task{{Operate: op, Session: true}}, cmd},
+		{"child of the host in its own terminal", true, []task{{Operate: op, Terminal: true}}, cmd},
 		{"daemon of a command", true, []task{{Session: true, Kids: []task{{Session: true, Kids: []task{{Session: true, Operate: op}}}}}}, cmd},
-		{"the asker", false, []task{{Session: true, Ask: true, Operate: op}}, family},
-		{"who asked about a tool", false, []task{{Session: true, Ask: true, Method: "tool.decide", Operate: op}}, family},
-		{"who ran what was allowed", false, []task{{Session: true, Ask: true, Method: "approved.run", Operate: op}}, family},
-		{"who only read", false, []task{{Session: true, Ask: true, Method: "status", Operate: op}}, "may"},
-		{"child of the asker", false, []task{{Session: true, Ask: true, Wait: true, Kids: []task{{Operate: op}}}}, family},
-		{"child of the asker in its own session", false, []task{{Session: true, Ask: true, Wait: true, Kids: []task{{Session: true, Operate: op}}}}, family},
-		{"sibling of the asker", false, []task{{Session: true, Wait: true, Kids: []task{{Ask: true}, {Operate: op}}}}, family},
-		{"parent of the asker", false, []task{{Session: true, Wait: true, Kids: []task{{Ask: true}}, Operate: op}}, family},
-		{"nephew of the asker in its own session", false, []task{{Session: true, Wait: true, Kids: []task{
-			{Ask: true}, {Wait: true, Kids: []task{{Session: true, Operate: op}}}}}}, family},
-		{"orphan in the asker's session, leader gone", false, []task{{Session: true, Kids: []task{asker, {Operate: op}}}}, family},
+		{"the asker", false, []task{{Terminal: true, Ask: true, Operate: op}}, family},
+		{"who asked about a tool", false, []task{{Terminal: true, Ask: true, Method: "tool.decide", Operate: op}}, family},
+		{"who ran what was allowed", false, []task{{Terminal: true, Ask: true, Method: "approved.run", Operate: op}}, family},
+		{"who only read", false, []task{{Terminal: true, Ask: true, Method: "status", Operate: op}}, "may"},
+		{"child of the asker", false, []task{{Terminal: true, Ask: true, Wait: true, Kids: []task{{Operate: op}}}}, family},
+		{"child of the asker in its own session", false, []task{{Terminal: true, Ask: true, Wait: true, Kids: []task{{Session: true, Operate: op}}}}, family},
+		{"child of the asker in its own terminal", false, []task{{Terminal: true, Ask: true, Wait: true, Kids: []task{{Terminal: true, Operate: op}}}}, family},
+		{"sibling of the asker", false, []task{{Terminal: true, Wait: true, Kids: []task{{Ask: true}, {Operate: op}}}}, family},
+		{"parent of the asker", false, []task{{Terminal: true, Wait: true, Kids: []task{{Ask: true}}, Operate: op}}, family},
+		// An agent whose hooks lead sessions of their own, as those of Claude Code
+		// and Codex do, and so do its commands.
+		{"the agent behind a hook", false, []task{{Terminal: true, Wait: true, Kids: []task{{Session: true, Ask: true}}, Operate: op}}, family},
+		{"a command of the agent behind a hook", false, []task{{Terminal: true, Wait: true, Kids: []task{{Session: true, Ask: true}, {Session: true, Operate: op}}}}, family},
+		{"a terminal that the agent behind a hook opened", false, []task{{Terminal: true, Wait: true, Kids: []task{{Session: true, Ask: true}, {Terminal: true, Operate: op}}}}, family},
+		{"an agent without a terminal", false, []task{{Terminal: true, Wait: true, Kids: []task{{Session: true, Wait: true, Kids: []task{{Session: true, Ask: true}}, Operate: op}}}}, family},
+		{"who started the terminal in which an agent runs", false, []task{{Terminal: true, Wait: true, Kids: []task{{Terminal: true, Ask: true}}, Operate: op}}, "may"},
+		{"orphan in the asker's session, asker gone", false, []task{{Terminal: true, Wait: true, Kids: []task{{Session: true, Ask: true, Kids: []task{{Operate: op}}}}}}, family},
+		{"orphan of the agent, seen before", false, []task{{Terminal: true, Ask: true, Kids: []task{{Session: true, Operate: op}}}}, family},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "daemon of a command" && !subreapers {
@@ -193,7 +201,7 @@ func TestProgramAtConnectCounts(t *testing.T) {
 	if got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs())); !strings.Contains(got, `"ok":true`) {
 		t.Errorf("ours: %q", got)
 	}
-	c := &conn{s: s, peer: approval.Peer{UID: s.uid, PID: os.Getpid(), Started: s.door.self.started}}
+	c := &conn{s: s, peer: approval.Peer{UID: s.uid, PID: os.Getpid(), Started: s.door.self.Started}}
 	if err := c.operates(); err == nil || !strings.Contains(err.Error(), "when it connected") {
 		t.Errorf("not ours at connect: %v", err)
 	}

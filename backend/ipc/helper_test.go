@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // helperEnv makes the test binary another process of a test: it holds what
@@ -43,6 +44,8 @@ type task struct {
 	Operate string
 	// Session: be started as the leader of a session of its own.
 	Session bool
+	// Terminal: the same, with a terminal of its own.
+	Terminal bool
 	// Mark: be started with the mark of a run.
 	Mark bool
 	// Exe: be started from this copy of the program.
@@ -192,6 +195,11 @@ func (k task) start(socket string) (*exec.Cmd, error) {
 	cmd.Stderr = os.Stderr
 	if k.Session {
 		ownSession(cmd)
+	}
+	if k.Terminal {
+		if _, err := approvaltest.InTerminal(cmd); err != nil {
+			return nil, err
+		}
 	}
 	return cmd, cmd.Start()
 }

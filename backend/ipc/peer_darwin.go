@@ -26,7 +26,3 @@ func credentials(fd int) (holder, error) {
 // hungUp reports whether the other end closed both ways. Only the writing
 // side tells: asked about reading, a half-close would look the same.
 func hungUp(fd uintptr) bool { return polled(fd, unix.POLLOUT) }
-
-// launchdStartsAll tells that the first process starts what people start, and
-// that all of it is in its session unless it makes one of its own.
-const launchdStartsAll = true

@@ -15,7 +15,3 @@ func credentials(fd int) (holder, error) {
 // hungUp reports whether the other end closed both ways. A half-close does
 // not count: with no events asked for, only the full one is told.
 func hungUp(fd uintptr) bool { return polled(fd, 0) }
-
-// launchdStartsAll is false: there is no launchd. Where everything is in the
-// session of the first process, as in a container, all of it is one family.
-const launchdStartsAll = false

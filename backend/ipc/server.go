@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -265,6 +266,9 @@ func (s *Server) add(c *conn) bool {
 	return !s.closed
 }
 
+// Askers are the families of those that asked, the last one first.
+func (s *Server) Askers() []family.Asker { return s.door.families.List() }
+
 // hold counts one more goroutine that Close waits for.
 func (s *Server) hold() bool {
 	s.mu.Lock()
@@ -339,7 +343,7 @@ func (s *Server) look(who holder) (approval.Peer, error) {
 		return approval.Peer{}, err
 	}
 	peer := approval.Peer{UID: who.uid, PID: who.pid, Started: p.Started}
-	if k, ok := s.callers.find(process{who.pid, p.Started}); ok {
+	if k, ok := s.callers.find(process{PID: who.pid, Started: p.Started}); ok {
 		peer.Ancestors = k.ancestors
 	} else {
 		up, err := proc.Ancestors(who.pid)

@@ -28,6 +28,3 @@ func peerOf(*net.UnixConn) (holder, error) { return holder{}, errPlatform }
 func hungUp(uintptr) bool { return true }
 
 func supported() error { return errPlatform }
-
-// launchdStartsAll is false: there is no launchd.
-const launchdStartsAll = false

@@ -62,7 +62,7 @@ func findHolder(f *os.File, further []string) (*os.Process, error) {
 	b := make([]byte, 64)
 	n, _ := f.ReadAt(b, 0)
 	var id process
-	if _, err := fmt.Sscanf(string(b[:n]), "%d %d\n", &id.pid, &id.started); err != nil {
+	if _, err := fmt.Sscanf(string(b[:n]), "%d %d\n", &id.PID, &id.Started); err != nil {
 		return nil, errors.New("the lock does not say who holds it: end that process yourself")
 	}
 	own, err := openPrograms(further)
@@ -72,13 +72,13 @@ func findHolder(f *os.File, further []string) (*os.Process, error) {
 	defer own.close()
 	// The handle comes first: where the system has such, it stays on this
 	// process while we look at it.
-	holder, err := os.FindProcess(id.pid)
+	holder, err := os.FindProcess(id.PID)
 	if err != nil {
 		return nil, err
 	}
-	info, err := proc.Stat(id.pid)
-	if err != nil || info.Started != id.started || id.pid == os.Getpid() || !own.run(id.pid) {
-		return nil, fmt.Errorf("the lock names process %d, which is not Countersign: end the process that holds it yourself", id.pid)
+	info, err := proc.Stat(id.PID)
+	if err != nil || info.Started != id.Started || id.PID == os.Getpid() || !own.run(id.PID) {
+		return nil, fmt.Errorf("the lock names process %d, which is not Countersign: end the process that holds it yourself", id.PID)
 	}
 	return holder, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/node"
@@ -181,6 +182,9 @@ func (p *program) checkHost() []check {
 		return []check{{"host", false, err.Error()}}
 	}
 	list := []check{{"host", true, fmt.Sprintf("process %d, version %s, %d waiting, %d running", s.PID, s.Version, s.Waiting, s.Running)}}
+	for _, a := range s.Askers {
+		list = append(list, check{"asks", true, askerLine(a)})
+	}
 	if s.Paused {
 		list = append(list, check{"pause", true, pausedLine(s)})
 	}
@@ -228,4 +232,16 @@ func pausedLine(s host.Status) string {
 		waiting = "1 request waits"
 	}
 	return "nothing starts until " + until + "; " + waiting
+}
+
+// askerLine says of a program that asks which processes may not operate for that.
+func askerLine(a family.Asker) string {
+	line := fmt.Sprintf("%s (process %d) asked at %s", display.Line(a.Name), a.PID, a.Asked.Format("15:04:05"))
+	if a.Agent != "" {
+		line += " as agent " + display.Line(a.Agent)
+	}
+	if a.In != "" {
+		line += ", in " + display.Line(a.In)
+	}
+	return line + fmt.Sprintf("; these processes may not operate: %s", strings.Trim(fmt.Sprint(a.Members), "[]"))
 }

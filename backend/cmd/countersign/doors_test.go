@@ -145,7 +145,7 @@ func (b *besieged) holds(t *testing.T) {
 // The sentences with which the door refuses.
 var doorSays = []string{
 	"this process was started by a command that Countersign ran",
-	"this process belongs to a program that asks for permissions",
+	"which asked Countersign",
 	"this process does not run Countersign's own program",
 	"this process did not run Countersign's own program when it connected",
 }
@@ -274,7 +274,7 @@ func TestAskerCannotOperate(t *testing.T) {
 	// A shell leads the session; the asker is its child, and so is a sibling.
 	script := fmt.Sprintf("%[1]s %[2]s && %[1]s %[2]s 'a sibling' 0 && exec %[1]s %[2]s 'its parent' 0", o.Attack, b.file)
 	shell := b.program("/bin/sh", "-c", script)
-	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	inTerminal(shell)
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -73,7 +73,7 @@ type hooked struct {
 	ended
 }
 
-// burst runs a hundred hooks of an agent at once, each in a session of its own,
+// burst runs a hundred hooks of an agent at once, each in a terminal of its own,
 // as an agent would. Those that hang are killed, and end with code -1.
 func (w *world) burst(t *testing.T, agent string, input func(i int) string) <-chan hooked {
 	t.Helper()
@@ -84,7 +84,7 @@ func (w *world) burst(t *testing.T, agent string, input func(i int) string) <-ch
 	for i := range hundred {
 		cmd := exec.CommandContext(ctx, "countersign", "hook", agent, "--timeout=10m")
 		cmd.Dir, cmd.Env = w.home, w.env()
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		inTerminal(cmd)
 		hooks.Go(func() { over <- hooked{i, finish(t, cmd, input(i))} })
 	}
 	return over

@@ -32,12 +32,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// askAs is `ask CODE words…`: it runs `countersign run words…` in a session
+// askAs is `ask CODE words…`: it runs `countersign run words…` in a terminal
 // of its own, because the family of a process that asks may not operate, and
 // expects this exit code. With - for CODE it becomes countersign itself.
 func askAs(args []string) int {
-	if _, err := syscall.Setsid(); err != nil {
-		return complain("cannot leave the session:", err)
+	if err := approvaltest.EnterTerminal(); err != nil {
+		return complain("cannot open a terminal:", err)
 	}
 	if _, err := strconv.Atoi(args[0]); err == nil {
 		return code(append([]string{args[0], "countersign", "run", "--wait=30s"}, args[1:]...))

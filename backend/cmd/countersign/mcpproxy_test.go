@@ -39,11 +39,9 @@ func mcpServer(t *testing.T, name string) string {
 	return program
 }
 
-// proxied is our command line in front of a server, in a session of its own.
+// proxied is our command line in front of a server, in a terminal of its own.
 func (w *world) proxied(words ...string) *exec.Cmd {
-	cmd := w.command(append([]string{"mcp", "proxy"}, words...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
+	return inTerminal(w.command(append([]string{"mcp", "proxy"}, words...)...))
 }
 
 // transcript is what a client saw. Times of day are no part of it.

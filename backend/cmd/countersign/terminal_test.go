@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // terminal is a pseudo terminal: what is written to it is typed, and what the
@@ -21,14 +23,9 @@ type terminal struct {
 
 func newTerminal(t *testing.T) *terminal {
 	t.Helper()
-	master, name, err := openTerminal()
+	master, slave, name, err := approvaltest.OpenTerminal()
 	if err != nil {
 		t.Fatalf("cannot open a terminal: %v", err)
-	}
-	slave, err := os.OpenFile(name, os.O_RDWR|noTerminal, 0)
-	if err != nil {
-		master.Close()
-		t.Fatal(err)
 	}
 	term := &terminal{master: master, slave: slave, name: name}
 	reading := make(chan struct{})

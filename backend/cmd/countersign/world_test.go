@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/proc"
 )
@@ -164,10 +165,18 @@ func (w *world) command(words ...string) *exec.Cmd {
 	return w.program("countersign", words...)
 }
 
-// asks is `countersign run` in a session of its own, as an agent's would be.
+// asks is `countersign run` in a terminal of its own, as an agent's would be.
 func (w *world) asks(words ...string) *exec.Cmd {
-	cmd := w.command(append([]string{"run"}, words...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return inTerminal(w.command(append([]string{"run"}, words...)...))
+}
+
+// inTerminal has a command lead a session with a terminal of its own: else the
+// test would be of the family that asks.
+func inTerminal(cmd *exec.Cmd) *exec.Cmd {
+	cmd, err := approvaltest.InTerminal(cmd)
+	if err != nil {
+		panic(err)
+	}
 	return cmd
 }
 
@@ -232,7 +241,7 @@ func (w *world) waiting(t *testing.T) int {
 	return len(slices.DeleteFunc(open, func(p approval.Prompt) bool { return p.CallerGone }))
 }
 
-// asService has a command write to the log of a world, in a session of its own.
+// asService has a command write to the log of a world, in a terminal of its own.
 func asService(t *testing.T, w *world, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -241,8 +250,7 @@ func asService(t *testing.T, w *world, cmd *exec.Cmd) *exec.Cmd {
 	}
 	t.Cleanup(func() { log.Close() })
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
+	return inTerminal(cmd)
 }
 
 // eventually waits until something is so.

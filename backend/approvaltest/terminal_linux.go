@@ -1,4 +1,4 @@
-package main
+package approvaltest
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const noTerminal = unix.O_NOCTTY
-
+// openTerminal opens a pseudo terminal: the end that a person has, and the name of
+// the other one.
 func openTerminal() (*os.File, string, error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -24,6 +24,3 @@ func openTerminal() (*os.File, string, error) {
 	}
 	return os.NewFile(uintptr(fd), "terminal"), fmt.Sprintf("/dev/pts/%d", n), nil
 }
-
-// subreapers tells that a daemon of a command stays below the host.
-const subreapers = true

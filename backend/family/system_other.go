@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package family
+
+import "os"
+
+func byRoot(os.FileInfo) bool { return false }
