@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/apptest"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // desk is one person's desktop with the app on it.
@@ -127,14 +128,16 @@ func (d *desk) eventually(what string, ok func() bool) {
 	d.t.Fatalf("never: %s; the window holds:\n%s", what, d.tree.Text())
 }
 
-// ask runs a command as an agent would, from a session of its own, and gives
+// ask runs a command as an agent would, from a terminal of its own, and gives
 // its exit code and output to the channel.
 func (d *desk) ask(ctx context.Context, command ...string) <-chan outcome {
 	d.t.Helper()
 	done := make(chan outcome, 1)
 	cmd := exec.CommandContext(ctx, bin(d.t, "countersign"), append([]string{"--state-dir", d.state, "run", "--agent", "main", "--wait", "10m", "--"}, command...)...)
 	cmd.Env = d.env()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if _, err := approvaltest.InTerminal(cmd); err != nil {
+		d.t.Fatal(err)
+	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	go func() {

@@ -19,9 +19,17 @@ fi
 # countersign speaks to this app alone.
 countersign() { "$cli" --state-dir "$state" "$@"; }
 
-# agent runs it as the leader of a session of its own, so that this script is no
-# relative of who asks, and may answer.
-agent() { perl -e 'use POSIX; POSIX::setsid(); exec @ARGV or die' "$cli" --state-dir "$state" "$@"; }
+# agent runs it in a terminal of its own, so that this script is not taken for a
+# part of who asks, and may answer.
+agent() {
+	if [ "$mac" ]; then
+		script -q /dev/null "$cli" --state-dir "$state" "$@"
+	else
+		script -qec "$(quoted "$cli" --state-dir "$state" "$@")" /dev/null
+	fi
+}
+
+quoted() { for word; do printf "'%s' " "$(printf %s "$word" | sed "s/'/'\\\\''/g")"; done; }
 
 waits() { countersign --json approvals pending | grep -q '"id"'; }
 
@@ -67,7 +75,7 @@ until_so test -S "$state/exec-approvals.sock" || die "the app does not listen"
 countersign doctor >"$to/doctor.txt" 2>&1 || true # it may have something to say
 echo "the app runs"
 
-[ "$(agent run --agent main -- "$echo" hello)" = hello ] || die "what the policy allows does not run"
+[ "$(agent run --agent main -- "$echo" hello | tr -d '\r')" = hello ] || die "what the policy allows does not run"
 echo "what is allowed ran"
 
 agent run --agent main --wait 60s -- touch "$state.proof" >"$to/denied.txt" 2>&1 &

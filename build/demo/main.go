@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // tour is one run of the demo.
@@ -175,11 +177,13 @@ func (t *tour) command(words ...string) *exec.Cmd {
 	return cmd
 }
 
-// requester makes a call that asks to run something. It gets a session of
-// its own: the family of a process that asks may not answer.
+// requester makes a call that asks to run something. It gets a terminal of its
+// own: the family of a program that asks may not answer.
 func (t *tour) requester(words ...string) *exec.Cmd {
-	cmd := t.command(words...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd, err := approvaltest.InTerminal(t.command(words...))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo: there is no terminal:", err)
+	}
 	return cmd
 }
 
