@@ -27,7 +27,7 @@ var may = map[string][]string{
 	"apptest": {"github.com/godbus/dbus"},
 }
 
-var floor0 = []string{"approval", "descriptors", "display", "envnames", "glob", "paths", "proc"}
+var floor0 = []string{"approval", "descriptors", "display", "envnames", "glob", "paths", "proc", "rescue"}
 
 func TestRooms(t *testing.T) {
 	files := 0

@@ -47,6 +47,9 @@ const (
 	ReasonPolicyBroken      Reason = "policy-broken"
 	ReasonCwdUnavailable    Reason = "cwd-unavailable"
 	ReasonTimeout           Reason = "timeout"
+	// ReasonInternal is for what made us fail: it is no answer of a person or of
+	// policy, and the same request fails again.
+	ReasonInternal Reason = "internal-error"
 )
 
 // Finding is a reason with what it is about: the code for machines, the

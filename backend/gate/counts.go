@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/metrics"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // counts are what Metrics tells. None of it names an agent, a session, a tool or a
@@ -25,6 +26,7 @@ func (g *Gate) measure() {
 	c.questions = c.set.Counter("countersign_questions_total", "Questions that were put to a person.")
 	c.remembered = c.set.Counter("countersign_remembered_total", "Requests that an entry or a rule let through without a question.")
 	c.waited = c.set.Histogram("countersign_answer_seconds", "How long a person took to answer.", 1, 2, 5, 10, 30, 60, 300, 600)
+	c.set.Tally("countersign_panics_total", "Mistakes in Countersign that were caught while it served somebody.", rescue.Caught)
 	c.set.Gauge("countersign_waiting", "Questions that wait.", func() float64 { return float64(len(g.Pending.List())) })
 }
 

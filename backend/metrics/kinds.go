@@ -29,6 +29,11 @@ func (s *Set) Gauge(name, help string, now func() float64) {
 	s.add(name, help, "gauge", func(b *bytes.Buffer, name string) { line(b, name, now()) })
 }
 
+// Tally adds a counter whose number is kept elsewhere.
+func (s *Set) Tally(name, help string, now func() uint64) {
+	s.add(name, help, "counter", func(b *bytes.Buffer, name string) { line(b, name, float64(now())) })
+}
+
 // Counters is a counter for each value of one label.
 type Counters struct {
 	mu sync.Mutex

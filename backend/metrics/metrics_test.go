@@ -31,6 +31,9 @@ d 1.5e+06
 # HELP e Nobody knows.
 # TYPE e gauge
 e NaN
+# HELP f_total Kept elsewhere.
+# TYPE f_total counter
+f_total 7
 `
 
 func TestText(t *testing.T) {
@@ -40,6 +43,7 @@ func TestText(t *testing.T) {
 	long := s.Histogram("c_seconds", "How long.", 0.5, 1)
 	reasons := s.Counters("b_total", "By \"reason\", with a \\ and a\nline.", "reason")
 	first := s.Counter("a_total", "First by name.")
+	s.Tally("f_total", "Kept elsewhere.", func() uint64 { return 7 })
 	for _, value := range []float64{0, 0.5, 0.75, 8} {
 		long.Observe(value)
 	}
