@@ -19,6 +19,9 @@ func (l *looker) address(at, said string) error {
 	if err != nil || u.Host == "" || u.Opaque != "" {
 		return fmt.Errorf("%s is no address", at)
 	}
+	if u.Scheme == "" { // "//x" is another address on each page
+		return fmt.Errorf("%s is no address: begin it with https://", at)
+	}
 	a := approval.ToolAddress{Arg: at, Host: strings.ToLower(u.Hostname()), Why: whyNotPublic(u)}
 	u.User = nil
 	a.URL = u.String()

@@ -410,11 +410,40 @@ func TestRisk(t *testing.T) {
 	}
 }
 
+// strangeAddresses have a machine for some readers, and a scheme for few.
+var strangeAddresses = []string{"//x", "//x/y", "//x:80", "//user@x", "//x?a=http://y", "//[::1]", "///x", "//", "://x", "x://", "http:x", "http:/x", "http://", "http:////x", "a://b://c", "?//x", "#//x"}
+
+// TestStrangeAddresses: what is no whole address is refused, and makes nobody
+// fail who is asked about it.
+func TestStrangeAddresses(t *testing.T) {
+	w := newWorld(t)
+	for _, address := range strangeAddresses {
+		for _, tool := range []string{"web_fetch", "fetch", "unknown"} {
+			c := call(tool, "url", address)
+			looked, err := Look(&c, w.machine())
+			if err != nil {
+				continue
+			}
+			j := Prepare(approval.Policy{Security: approval.SecurityList, Ask: approval.AskAlways}, w.home).Evaluate(Input{Tool: &looked, Args: ArgsOf(&looked)})
+			if j.Verdict == approval.VerdictAllow {
+				t.Errorf("%s %s: %+v", tool, address, j)
+			}
+			if strings.HasPrefix(address, "//") {
+				t.Errorf("%s %s is taken for an address: %+v", tool, address, looked.Addresses)
+			}
+		}
+	}
+}
+
 // FuzzLook: no arguments make the analysis fail, and none let a secret pass.
 func FuzzLook(f *testing.F) {
 	for _, s := range []string{`{"path":"~/.ssh/id_rsa"}`, `{"path":"a/../../.ssh/id_rsa"}`, `{"paths":["x","/etc/shadow"]}`, `{"a":{"uri":"file:///etc/shadow"}}`, `{"url":"http://0x7f.1"}`, `{"path":"\u0000"}`} {
 		f.Add("file_read", s)
 		f.Add("x", s)
+		f.Add("web_fetch", s)
+	}
+	for _, address := range strangeAddresses {
+		f.Add("web_fetch", `{"url":"`+address+`"}`)
 	}
 	home, err := filepath.EvalSymlinks(f.TempDir())
 	if err != nil {
@@ -434,6 +463,11 @@ func FuzzLook(f *testing.F) {
 		if !json.Valid(tool.Args) || len(tool.Digest) != 64 {
 			t.Errorf("args %q, digest %q", tool.Args, tool.Digest)
 		}
+		// Asked about, with all that is offered and shown then.
+		Prepare(approval.Policy{Security: approval.SecurityList, Ask: approval.AskOnMiss}, home).Evaluate(Input{Tool: &tool, Args: ArgsOf(&tool), Cwd: c.Cwd})
+		Plan(&tool)
+		Text(&tool)
+		Beside(&tool)
 		j := Prepare(approval.Policy{Tools: []approval.ToolLayer{{Rules: map[string]approval.ToolRule{"*": {Security: "full"}}}}}, home).Evaluate(Input{Tool: &tool, Args: ArgsOf(&tool), Cwd: c.Cwd})
 		for _, f := range tool.Files {
 			if f.Inside && !within(f.Real, home+"/work/app") {

@@ -43,7 +43,9 @@ func offers(in Input, reason approval.Reason) []approval.Offer {
 			add(approval.WidthProgram, "", nil, false) // in the session's folder, see entry.covers
 		}
 	case own && t.Name == webFetch && len(t.Addresses) == 1:
-		add(approval.WidthWords, "", map[string]string{t.Addresses[0].Arg: exactly(t.Addresses[0].URL[:pathOf(t.Addresses[0].URL)]) + "/*"}, false)
+		if at := t.Addresses[0]; pathOf(at.URL) >= 0 {
+			add(approval.WidthWords, "", map[string]string{at.Arg: exactly(at.URL[:pathOf(at.URL)]) + "/*"}, false)
+		}
 	case reason == approval.ReasonAllowlistMiss || reason == approval.ReasonLeaseEnded:
 		add(approval.WidthProgram, approval.WideUnknown, nil, false)
 	}
