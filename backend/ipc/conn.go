@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // conn is one connection of a peer. One goroutine reads it; each frame that
@@ -37,17 +38,19 @@ type conn struct {
 
 // serve lives as long as the connection and all its frames.
 func (c *conn) serve() {
-	if c.identify() {
-		if c.read() {
-			c.linger()
-		}
-		c.kill()
-		c.frames.Wait()
-	}
+	c.live()
+	c.kill()
+	c.frames.Wait()
 	if c.who != nil {
 		c.s.callers.leave(c, c.who)
 	}
-	c.kill()
+}
+
+func (c *conn) live() {
+	defer rescue.Catch(c.s.log, "a connection to the socket", nil)
+	if c.identify() && c.read() {
+		c.linger()
+	}
 }
 
 // kill ends the connection and everything that its frames do.
@@ -119,7 +122,9 @@ func (c *conn) pace() bool {
 
 // take handles one line up to the point where the handler takes over. It
 // reports false when the connection must not live on.
-func (c *conn) take(line []byte) bool {
+func (c *conn) take(line []byte) (on bool) {
+	var f frame
+	defer rescue.Catch(c.s.log, "the reading of a frame", func() { on = f.id != "" && c.refuse(f, failed()) })
 	f, err := parseFrame(line)
 	if err != nil {
 		return false
@@ -155,11 +160,11 @@ func (c *conn) exec(f frame) bool {
 		x.Request.Claim.Gateway = "" // anybody could say so
 	}
 	if !x.Progress {
-		return c.begin(func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })
+		return c.begin(f, func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })
 	}
 	p := &progress{c: c, id: f.id}
 	x.Request.Progress = p.tell
-	return c.begin(func() any {
+	return c.begin(f, func() any {
 		defer p.end()
 		return execReply(f.id, c.s.handler.Exec(c.ctx, x))
 	})
@@ -179,7 +184,7 @@ func (c *conn) request(f frame) bool {
 		return false
 	}
 	q.Request.Arrived, q.Request.Peer = c.s.now(), c.peer
-	return c.begin(func() any {
+	return c.begin(f, func() any {
 		d, answered := c.s.handler.Decide(c.ctx, q)
 		if !answered {
 			return nil
@@ -218,7 +223,7 @@ func (c *conn) call(f frame) bool {
 		return false
 	}
 	k.Peer = c.peer
-	return c.begin(func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
+	return c.begin(f, func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }
 
 // operates asks the door whether the peer may operate.
@@ -323,7 +328,7 @@ func agentIn(params json.RawMessage) string {
 }
 
 // begin hands a frame over. It reports false when too many wait already.
-func (c *conn) begin(answer func() any) bool {
+func (c *conn) begin(f frame, answer func() any) bool {
 	if c.s.waiting.Add(1) > c.s.maxWaiting {
 		c.s.waiting.Add(-1)
 		c.s.log.Warn("too many frames wait", "pid", c.peer.PID, "program", c.peer.Exe)
@@ -335,14 +340,25 @@ func (c *conn) begin(answer func() any) bool {
 	c.frames.Add(1)
 	go func() {
 		defer c.frames.Done()
-		a := answer()
-		if a != nil {
-			c.send(a)
-		}
+		answered := c.answer(f, answer)
 		c.s.waiting.Add(-1)
-		c.end(a == nil)
+		c.end(!answered)
 	}()
 	return true
+}
+
+// answer sends what a frame is answered, and reports whether it is. One that
+// makes us panic is refused.
+func (c *conn) answer(f frame, answer func() any) (answered bool) {
+	defer rescue.Catch(c.s.log, "a frame of kind "+f.kind, func() {
+		c.send(refusal(f, failed()))
+		answered = true
+	})
+	a := answer()
+	if a != nil {
+		c.send(a)
+	}
+	return a != nil
 }
 
 // end counts a frame as done. The last one closes a connection on which

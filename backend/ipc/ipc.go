@@ -119,5 +119,10 @@ func invalid(message string, reason approval.Reason) *Error {
 	return &Error{Code: CodeInvalid, Message: message, Reason: reason}
 }
 
+// failed answers a frame that a mistake of ours made us fail at.
+func failed() *Error {
+	return &Error{Code: CodeUnavailable, Message: "Countersign failed at this, so nothing was done: its log says where", Reason: approval.ReasonInternal}
+}
+
 func invalidPayload() *Error { return invalid("invalid payload", reasonJSON) }
 func invalidAuth() *Error    { return invalid("invalid auth", reasonHMAC) }

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -224,6 +225,7 @@ func (s *Server) sleep(d time.Duration) {
 func (s *Server) take(nc *net.UnixConn) {
 	c := &conn{s: s, nc: nc}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	defer rescue.Catch(s.log, "the taking of a connection", c.kill)
 	if !s.room(nc) || !s.add(c) {
 		c.kill()
 		return
