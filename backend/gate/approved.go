@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -54,6 +55,7 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 		a.list = map[string]*ticket{}
 	}
 	t.timer = time.AfterFunc(approvedLife, func() {
+		defer rescue.Catch(f.Log, "what waits to be run", nil)
 		if f.approved.take(id) == t {
 			f.refused(deny(approval.ReasonApprovalCancelled, "it was allowed, and the agent did not run it"))
 		}
@@ -75,7 +77,7 @@ func (a *approved) take(id string) *ticket {
 // RunApproved runs what was allowed under this id, once. What it would run is
 // looked at and judged again. When ctx is cancelled the caller has gone and the
 // command ends.
-func (g *Gate) RunApproved(ctx context.Context, id string) approval.Result {
+func (g *Gate) RunApproved(ctx context.Context, id string) (result approval.Result) {
 	t := g.approved.take(id)
 	if t == nil {
 		return approval.Result{Denied: deny(approval.ReasonReplay, "nothing waits to be run under this id: it was run, or waited too long")}
@@ -83,6 +85,7 @@ func (g *Gate) RunApproved(ctx context.Context, id string) approval.Result {
 	t.timer.Stop()
 	f := t.flight
 	defer g.pause.started(f)
+	defer rescue.Catch(g.Log, "a request", func() { result = f.refused(failed()) })
 	if d := f.again(ctx, t.bound); d != nil {
 		return f.refused(d)
 	}

@@ -22,6 +22,11 @@ func noHistory() *approval.Denial {
 	return deny(approval.ReasonCompanion, "the history cannot be written, so nothing runs: run `countersign doctor`")
 }
 
+// failed denies what a mistake of ours made us fail at.
+func failed() *approval.Denial {
+	return deny(approval.ReasonInternal, "Countersign failed while it judged or ran this, so it is denied: the log of the host says where")
+}
+
 func (f *flight) denied() *approval.Denial { return Denied(f.plan, f.judgement) }
 
 // Denied is the denial for a judgement that is not a yes.

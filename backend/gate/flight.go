@@ -38,8 +38,8 @@ type flight struct {
 	programs   *programs // the rows of what was started
 }
 
-// begin judges a request for the first time and writes its row.
-func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *approval.Denial) {
+// take makes the flight of a request that just came.
+func (g *Gate) take(req approval.Request) *flight {
 	came := g.epoch.Load()
 	req.ID, req.AgentID = g.NewID(), store.AgentID(req.AgentID)
 	if req.Arrived.IsZero() {
@@ -50,25 +50,30 @@ func (g *Gate) begin(ctx context.Context, req approval.Request) (*flight, *appro
 		ID: req.ID, State: history.Waiting, AgentID: req.AgentID,
 		PeerPID: req.Peer.PID, PeerExe: req.Peer.Exe, Who: req.Who, Arrived: req.Arrived,
 	}
-	m, err := g.Machine(ctx)
+	return f
+}
+
+// begin judges a request for the first time and writes its row.
+func (f *flight) begin(ctx context.Context) *approval.Denial {
+	m, err := f.Machine(ctx)
 	if err != nil {
-		return f, deny(approval.ReasonCompanion, "the host is not ready: "+err.Error())
+		return deny(approval.ReasonCompanion, "the host is not ready: "+err.Error())
 	}
 	f.machine = m
 	if err := f.inSession(ctx); err != nil {
-		return f, deny(approval.ReasonCompanion, err.Error())
+		return deny(approval.ReasonCompanion, err.Error())
 	}
-	f.row.SessionKey = req.SessionKey // not before: by its rows it is told whether a session is over
+	f.row.SessionKey = f.req.SessionKey // not before: by its rows it is told whether a session is over
 	f.judge(false)
 	f.describe()
-	if err := g.History.Put(f.row); err != nil {
-		g.Log.Error("nothing runs while the history cannot be written", "error", err)
-		return f, noHistory()
+	if err := f.History.Put(f.row); err != nil {
+		f.Log.Error("nothing runs while the history cannot be written", "error", err)
+		return noHistory()
 	}
-	if req.NeedsScreenRecording { // before anybody is asked in vain
-		return f, g.screen()
+	if f.req.NeedsScreenRecording { // before anybody is asked in vain
+		return f.screen()
 	}
-	return f, nil
+	return nil
 }
 
 // screen refuses what needs the screen, unless commands may surely record it.

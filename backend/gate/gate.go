@@ -21,6 +21,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -138,9 +139,11 @@ func realPath(name string) string {
 // Run takes one request to its end. It returns when nothing of it runs any
 // more. When ctx is cancelled the caller has gone: a waiting question stays
 // for the person to see, a running command ends.
-func (g *Gate) Run(ctx context.Context, req approval.Request) approval.Result {
-	f, denial := g.begin(ctx, req)
+func (g *Gate) Run(ctx context.Context, req approval.Request) (result approval.Result) {
+	f := g.take(req)
 	defer g.pause.started(f)
+	defer rescue.Catch(g.Log, "a request", func() { result = f.refused(failed()) })
+	denial := f.begin(ctx)
 	if denial == nil {
 		denial = f.decide(ctx)
 	}
@@ -167,8 +170,13 @@ func (f *flight) signed(d *approval.Denial) *approval.Denial {
 // decisions that it can use (all of them, if it names none). answered is
 // false when nobody gave an answer that counts.
 func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approval.Decision) (d approval.Decision, answered bool) {
-	f, denial := g.begin(ctx, req)
+	f := g.take(req)
 	defer g.pause.started(f)
+	defer rescue.Catch(g.Log, "a request", func() {
+		f.refused(failed())
+		d, answered = approval.DecisionDeny, true
+	})
+	denial := f.begin(ctx)
 	if len(usable) > 0 && !slices.Contains(usable, approval.AllowOnce) && denial == nil {
 		denial = deny(approval.ReasonApprovalRequired, "the caller cannot use an answer that lets it run")
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Recheck answers the waiting questions that the policy of this moment has an
@@ -14,8 +15,12 @@ func (g *Gate) Recheck() {
 }
 
 // coveredNow judges a waiting question again. A yes here only ends the wait:
-// the request itself is analysed and judged once more before it runs.
-func (g *Gate) coveredNow(p approval.Prompt) (approval.Answer, bool) {
+// the request itself is analysed and judged once more before it runs. What makes
+// us panic is denied.
+func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) {
+	defer rescue.Catch(g.Log, "a question that waits", func() {
+		a, answered = approval.Answer{Decision: approval.DecisionDeny, By: byPolicy, Finding: failed().Finding}, true
+	})
 	rules, _ := g.rulesFor(p.AgentID)
 	in := policy.Input{
 		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/runner"
 )
 
@@ -79,7 +80,8 @@ func (f *flight) job() runner.Job {
 
 // final judges a command of a text whose words only the run could tell. It
 // passes as everything else does, or ends the run.
-func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, error) {
+func (f *flight) final(seg int, argv []string, dir string) (plan *approval.Plan, err error) {
+	defer rescue.Catch(f.Log, "what a command became", func() { plan, err = nil, &runner.Denied{Denial: *failed()} })
 	again := flight{Gate: f.Gate, req: f.req, machine: f.machine}
 	again.plan = f.machine.Analyzer.Final(&f.plan, &f.plan.Segments[seg], argv, dir)
 	f.paying.Lock()
@@ -107,7 +109,8 @@ func (f *flight) final(seg int, argv []string, dir string) (*approval.Plan, erro
 // would still run runs. Words that only the run could tell are judged as what
 // they became. Nothing starts after a program that could not be recorded, and
 // nothing after a stop.
-func (f *flight) check(seg int, s *approval.Segment) error {
+func (f *flight) check(seg int, s *approval.Segment) (err error) {
+	defer rescue.Catch(f.Log, "the look before a start", func() { err = &runner.Denied{Denial: *failed()} })
 	if f.stopped() {
 		return &runner.Denied{Denial: *stopDenial()}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
@@ -19,13 +20,18 @@ import (
 // It makes no call: that is for the caller, but for a command that is ours to
 // run, of which the outcome names the id for RunApproved. Its error says that
 // nothing was judged.
-func (g *Gate) Evaluate(ctx context.Context, call approval.ToolCall, peer approval.Peer) (approval.Outcome, error) {
-	req := requestFor(call, peer)
-	if call.JudgeOnly {
-		return g.judgeOnly(ctx, req)
-	}
-	f, denial := g.begin(ctx, req)
+func (g *Gate) Evaluate(ctx context.Context, call approval.ToolCall, peer approval.Peer) (o approval.Outcome, err error) {
+	f := g.take(requestFor(call, peer))
 	defer g.pause.started(f)
+	defer rescue.Catch(g.Log, "a call of a tool", func() {
+		d := failed()
+		f.refused(d)
+		o, err = f.outcome(d), nil
+	})
+	if call.JudgeOnly {
+		return f.judgeOnly(ctx)
+	}
+	denial := f.begin(ctx)
 	if denial == nil {
 		denial = f.decide(ctx)
 	}
@@ -70,18 +76,16 @@ func requestFor(call approval.ToolCall, peer approval.Peer) approval.Request {
 
 // judgeOnly judges a call and asks nobody. Only a denial is the end of it, and
 // recorded.
-func (g *Gate) judgeOnly(ctx context.Context, req approval.Request) (approval.Outcome, error) {
-	m, err := g.Machine(ctx)
+func (f *flight) judgeOnly(ctx context.Context) (approval.Outcome, error) {
+	m, err := f.Machine(ctx)
 	if err != nil {
 		return approval.Outcome{}, err
 	}
-	req.AgentID = store.AgentID(req.AgentID)
-	f := &flight{Gate: g, req: req, machine: m}
+	f.machine = m
 	if f.judge(false); f.judgement.Verdict != approval.VerdictDeny {
 		return f.outcome(nil), nil
 	}
-	f, denial := g.begin(ctx, req)
-	defer g.pause.started(f)
+	denial := f.begin(ctx)
 	if denial == nil {
 		denial = f.denied()
 	}

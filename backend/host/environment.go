@@ -10,11 +10,13 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // readMachine reads the login environment when the host starts.
 func (h *Host) readMachine(ctx context.Context) {
 	defer close(h.machineDone)
+	defer rescue.Catch(h.log, "the login environment", nil) // without it nothing is judged
 	env, err := h.login(ctx)
 	if ctx.Err() != nil {
 		return // nothing runs any more

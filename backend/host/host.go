@@ -29,6 +29,7 @@ import (
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/preview"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/vault"
@@ -124,7 +125,10 @@ func Start(opt Options) (*Host, error) {
 	h.work.Go(func() { h.readMachine(ctx) })
 	h.work.Go(func() { h.follow(ctx) })
 	if h.untidy {
-		h.work.Go(func() { h.tidyLater(ctx) })
+		h.work.Go(func() {
+			defer rescue.Catch(h.log, "what an earlier host left", nil)
+			h.tidyLater(ctx)
+		})
 	}
 	h.work.Go(func() {
 		if err := h.server.Serve(ctx); err != nil && ctx.Err() == nil {

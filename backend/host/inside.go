@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/preview"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -280,13 +281,19 @@ func (h *Host) follow(ctx context.Context) {
 			return
 		case <-h.store.Changed():
 		}
-		if now := h.store.Snapshot().Generation; now != generation {
-			generation = now
-			h.gate.Recheck()
-		}
-		if h.opt.PolicyChanged != nil {
-			h.opt.PolicyChanged()
-		}
+		now := h.store.Snapshot().Generation
+		h.changed(now != generation)
+		generation = now
+	}
+}
+
+func (h *Host) changed(policy bool) {
+	defer rescue.Catch(h.log, "a change of the policy", nil)
+	if policy {
+		h.gate.Recheck()
+	}
+	if h.opt.PolicyChanged != nil {
+		h.opt.PolicyChanged()
 	}
 }
 

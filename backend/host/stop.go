@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Stopped says what StopEverything ended.
@@ -31,6 +32,9 @@ func (h *Host) StopEverything(by string) (Stopped, error) {
 	s.Questions, s.Answers = h.gate.Stop(by)
 	leases := make(chan error, 1)
 	go func() {
+		defer rescue.Catch(h.log, "the end of the leases", func() {
+			leases <- errors.New("the leases could not be taken back: end them by `countersign leases end --all`")
+		})
 		var err error
 		s.Leases, err = h.endLeases()
 		leases <- err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // process is a program that we started and have not reaped. It leads a group
@@ -132,7 +133,7 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	p := &process{run: u, when: time.Now()}
 	err := descriptors.Keep()
 	if err == nil {
-		p.PID, err = spawn()
+		p.PID, err = rescued(spawn) // else settle would wait for it for ever
 	}
 	if err == nil {
 		info, statErr := proc.Stat(p.PID) // it is not reaped, so this is it
@@ -156,6 +157,11 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 		u.begun = p.Started
 	}
 	return p, nil
+}
+
+func rescued(spawn func() (int, error)) (pid int, err error) {
+	defer rescue.Catch(nil, "the start of a program", func() { err = errors.New("internal error: it cannot be started") })
+	return spawn()
 }
 
 // settle waits until every start that is going on now is over.

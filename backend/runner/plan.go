@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // executePlan runs the whole plan.
@@ -384,6 +385,10 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*pr
 	go func() {
 		defer closeAll(mine...)
 		defer sub.leave()
+		defer rescue.Catch(sh.log, "a stage of a run", func() {
+			sh.deny(Outer, failed())
+			done <- ending{}
+		})
 		defer sh.unblock(io[1])()
 		done <- sub.walk(n, io, tested)
 	}()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // run is one job from its first start to its end.
@@ -132,7 +133,10 @@ type outcome struct {
 // somebody still holds its output.
 const outputBound = 2 * time.Second
 
-func (u *run) execute() (outcome, error) {
+// execute runs what the plan says. Where that makes us panic, the run ends as
+// one that is denied.
+func (u *run) execute() (last outcome, err error) {
+	defer rescue.Catch(u.log, "a run", func() { u.deny(Outer, failed()) })
 	dir, err := openCwd(u.job.Plan.Cwd)
 	if err != nil {
 		u.deny(Outer, denied(approval.ReasonCwdUnavailable,
@@ -146,6 +150,10 @@ func (u *run) execute() (outcome, error) {
 	}
 	e, err := u.executeArgv(dir)
 	return outcome{ending: e}, err
+}
+
+func failed() *Denied {
+	return denied(approval.ReasonInternal, "Countersign failed while it ran this, so it was ended: the log of the host says where")
 }
 
 func openCwd(want approval.File) (*folder, error) {

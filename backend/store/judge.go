@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // record keeps the accepted version for later comparisons. A failure leaves
@@ -34,8 +35,13 @@ func (s *Store) look() {
 	s.looked.Store(before)
 }
 
-// judge decides what an edit from outside is: broken, held or accepted.
+// judge decides what an edit from outside is: broken, held or accepted. One that
+// makes us panic is broken, each time that it is looked at.
 func (s *Store) judge(text []byte, err error) (accepted bool) {
+	defer rescue.Catch(s.opt.Log, "the policy file", func() {
+		accepted, s.seen = false, ""
+		s.broken(hashOf(text), errFailed)
+	})
 	hash, wayOut := hashOf(text), "; mend it, or copy the newest file of %s over it"
 	if errors.Is(err, fs.ErrNotExist) {
 		hash, wayOut = "missing:"+hashOf(nil), ", or copy the newest file of %s to its place"
@@ -79,6 +85,8 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	return false
 }
 
+var errFailed = errors.New("Countersign fails at reading the policy: its log says where; copy the newest backup over it")
+
 func (s *Store) broken(hash string, err error) {
 	s.opt.Log.Error("the policy cannot be used, so everything is denied", "error", err)
 	s.publish(Snapshot{Hash: hash, Document: &Document{}, Broken: err})
@@ -86,14 +94,15 @@ func (s *Store) broken(hash string, err error) {
 
 // accept makes a version the one that holds.
 func (s *Store) accept(v version, what saving) {
-	s.accepted, s.seen = v, v.hash
-	s.proposed = s.proposed && what != savedEdit
 	next := Snapshot{Hash: v.hash, Document: v.doc}
 	if what == savedUsage { // policies stay as they are, and so do their indexes
 		next.view, next.Generation = s.last().view, s.last().Generation
 	} else {
 		next.view = s.newView(v.doc, nil, nil)
 	}
+	// Not before: what makes a view panic is not accepted, and is looked at again.
+	s.accepted, s.seen = v, v.hash
+	s.proposed = s.proposed && what != savedEdit
 	s.publish(next)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // usagePeriod is the shortest time between two writes of usage.
@@ -58,6 +59,7 @@ func (s *Store) writeUsage() {
 }
 
 func (s *Store) flushUsage() {
+	defer rescue.Catch(s.opt.Log, "when entries were used", nil)
 	s.usage.mu.Lock()
 	last := s.usage.last
 	s.usage.last = map[useKey]use{}

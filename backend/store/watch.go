@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -55,11 +57,8 @@ func (s *Store) watch() {
 // lookOutside judges the file, and keeps an edit that was accepted. It waits
 // for the lock only shortly: whoever holds it must not keep us from looking.
 func (s *Store) lookOutside() {
-	s.mu.Lock()
-	s.look()
-	unkept := s.unkept
-	s.mu.Unlock()
-	if !unkept {
+	defer rescue.Catch(s.opt.Log, "the watching of the policy file", nil)
+	if !s.lookNow() {
 		return
 	}
 	unlock, err := s.lock(settle)
@@ -72,4 +71,12 @@ func (s *Store) lookOutside() {
 	defer s.mu.Unlock()
 	s.record(savedEdit)
 	s.unkept = false
+}
+
+// lookNow judges the file, and reports whether what holds now is to be kept.
+func (s *Store) lookNow() (unkept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	return s.unkept
 }
