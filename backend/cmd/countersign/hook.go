@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -134,8 +136,10 @@ func (c *hookCommand) serve(ctx context.Context, start time.Time) int {
 	return a.Code
 }
 
-// answer makes the answer of an agent's hook, in time.
-func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.Time) hook.Answer {
+// answer makes the answer of an agent's hook, in time. Input that makes us panic
+// is refused: many agents go on where their hook breaks.
+func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.Time) (a hook.Answer) {
+	defer rescue.Catch(hookLog(), "the input of a hook", func() { a = agent.Refuse(errHookFailed) })
 	wait := agent.Capability.Timeout
 	if c.Timeout > 0 {
 		wait = c.Timeout
@@ -189,6 +193,7 @@ func inTime[T any](ctx context.Context, deadline time.Time, do func(context.Cont
 	}
 	done := make(chan result, 1)
 	go func() {
+		defer rescue.Catch(hookLog(), "a hook", func() { done <- result{err: errHookFailed} })
 		value, err := do(ctx)
 		done <- result{value, err}
 	}()
@@ -199,6 +204,15 @@ func inTime[T any](ctx context.Context, deadline time.Time, do func(context.Cont
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// errHookFailed refuses what a mistake of ours made us fail at.
+var errHookFailed = errors.New("Countersign failed at this: please report it")
+
+// hookLog is for mistakes: what a hook writes to its standard error can reach the
+// model, so it says where, and nothing else.
+func hookLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 func readHookInput(context.Context) ([]byte, error) {
