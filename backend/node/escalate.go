@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // turn is a question, as it is now, that is or will be put to the operators of a
@@ -46,7 +47,10 @@ func (n *Node) escalate(ctx context.Context, conn *link.Conn) {
 				if asking[at] == nil {
 					one, cancel := context.WithCancel(ctx)
 					asking[at] = cancel
-					n.work.Go(func() { n.takeTurn(one, conn, p, t) })
+					n.work.Go(func() {
+						defer rescue.Catch(n.opt.Log, "a question for a gateway", nil)
+						n.takeTurn(one, conn, p, t)
+					})
 				}
 			}
 		}

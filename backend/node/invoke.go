@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // invocation is one command of a gateway.
@@ -82,10 +83,17 @@ func (s *session) invoke(i invocation) {
 		if i.ParamsJSON != nil {
 			params = []byte(*i.ParamsJSON)
 		}
-		payload, err := serves[i.Command](s.Node, ctx, i, params)
+		payload, err := s.serve(ctx, i, params)
 		s.answer(s.conn, i, payload, err)
 		s.board.called()
 	})
+}
+
+func (n *Node) serve(ctx context.Context, i invocation, params []byte) (payload any, err error) {
+	defer rescue.Catch(n.opt.Log, "an invocation", func() {
+		payload, err = nil, link.Refuse(link.CodeUnavailable, "Countersign failed at this: its log says where")
+	})
+	return serves[i.Command](n, ctx, i, params)
 }
 
 // progress tells the gateway how far an invocation is, and never what it

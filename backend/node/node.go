@@ -25,6 +25,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Options say which gateway to join, and as whom.
@@ -142,10 +143,12 @@ func (n *Node) join(ctx context.Context) (joined bool, err error) {
 	n.opt.Log.Info("connected to the gateway", "gateway", n.opt.URL, "version", display.Escape(hello.Server.Version))
 	ctx, cancel := context.WithCancel(ctx)
 	var sender sync.WaitGroup
-	sender.Go(func() { n.outbox.drain(ctx, conn) })
-	sender.Go(func() { n.escalate(ctx, conn) })
+	sender.Go(func() {
+		rescue.Again(ctx, n.opt.Log, "the events for the gateway", func() { n.outbox.drain(ctx, conn) })
+	})
+	sender.Go(func() { rescue.Again(ctx, n.opt.Log, "the questions for gateways", func() { n.escalate(ctx, conn) }) })
 	s := &session{Node: n, conn: conn, busy: make(chan struct{}, maxBusy), policy: make(chan struct{}, 1)}
-	sender.Go(func() { s.pull(ctx) })
+	sender.Go(func() { rescue.Again(ctx, n.opt.Log, "the policy of the gateway", func() { s.pull(ctx) }) })
 	err = conn.Serve(ctx, s)
 	cancel()
 	sender.Wait()
@@ -200,6 +203,7 @@ func (s *session) begin(do func()) {
 		}
 		s.work.Go(func() {
 			defer func() { <-s.busy }()
+			defer rescue.Catch(s.opt.Log, "what is done for the gateway", nil)
 			do()
 		})
 	default:
@@ -217,6 +221,7 @@ func (s *session) Request(r link.Request) {
 // Event takes invocations and their cancellation. Everything else a gateway
 // tells is for others.
 func (s *session) Event(e link.Event) {
+	defer rescue.Catch(s.opt.Log, "an event of the gateway", nil)
 	switch e.Name {
 	case "node.invoke.request":
 		var i invocation
