@@ -18,11 +18,14 @@ import (
 // guard bounds who is at the door.
 type guard struct {
 	mu     sync.Mutex
-	open   int            // connections
-	shakes map[string]int // handshakes that go on, by address
-	wrong  map[string]int // wrong secrets of this minute, by address
+	open   int                   // connections
+	shakes map[string][]*shaking // handshakes that go on, by address, oldest first
+	wrong  map[string]int        // wrong secrets of this minute, by address
 	minute int64
 }
+
+// shaking is a handshake that goes on. end ends it.
+type shaking struct{ end func() }
 
 // Bounds of the door.
 const (
@@ -31,31 +34,40 @@ const (
 	maxWrong  = 20   // wrong secrets of one address in a minute
 )
 
-// enter takes somebody in, who must call shook and leave.
-func (g *guard) enter(ip string) bool {
+// enter takes somebody in, who must call shook and leave. Where as many
+// handshakes of the address go on as may, the oldest makes room: one that says
+// nothing keeps nobody out, and an honest one is over at once.
+func (g *guard) enter(ip string, end func()) (h *shaking, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now := time.Now().Unix() / 60; now != g.minute || g.wrong == nil {
 		g.minute, g.wrong = now, map[string]int{}
 	}
 	if g.shakes == nil {
-		g.shakes = map[string]int{}
+		g.shakes = map[string][]*shaking{}
 	}
 	// Who guesses from this machine would keep everybody here out, and could
 	// read the file of the token more easily.
 	guesses := g.wrong[ip] >= maxWrong && !loopback(ip)
-	if g.open >= maxOpen || g.shakes[ip] >= maxShakes || guesses {
-		return false
+	if g.open >= maxOpen || guesses {
+		return nil, false
 	}
+	if list := g.shakes[ip]; len(list) >= maxShakes {
+		list[0].end()
+		g.shakes[ip] = list[1:]
+	}
+	h = &shaking{end}
 	g.open++
-	g.shakes[ip]++
-	return true
+	g.shakes[ip] = append(g.shakes[ip], h)
+	return h, true
 }
 
-func (g *guard) shook(ip string) {
+// shook ends a handshake. To end it twice is no error.
+func (g *guard) shook(ip string, h *shaking) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shakes[ip]--; g.shakes[ip] <= 0 {
+	g.shakes[ip] = slices.DeleteFunc(g.shakes[ip], func(other *shaking) bool { return other == h })
+	if len(g.shakes[ip]) == 0 {
 		delete(g.shakes, ip)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/countersign-app/countersign/backend/link"
 	"github.com/countersign-app/countersign/backend/metrics"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/sandbox"
 )
 
@@ -108,7 +109,7 @@ func (g *Gateway) Run(ctx context.Context, l net.Listener) error {
 	}
 	over := make(chan error, 1)
 	go func() { over <- server.Serve(l) }()
-	go g.sweep(ctx)
+	go rescue.Again(ctx, g.opt.Log, "what is looked after", func() { g.sweep(ctx) })
 	tick := time.NewTicker(link.TickInterval)
 	defer tick.Stop()
 	var err error
@@ -131,6 +132,7 @@ func (g *Gateway) Run(ctx context.Context, l net.Listener) error {
 
 // tick tells everybody that the line is alive, and forgets what is old.
 func (g *Gateway) tick(now time.Time) {
+	defer rescue.Catch(g.opt.Log, "a tick", nil)
 	for _, p := range g.all() {
 		p.tick()
 	}
@@ -138,7 +140,10 @@ func (g *Gateway) tick(now time.Time) {
 	g.invokes.forget(now)
 	g.runs.forget(now)
 	g.sessions.forget(now)
-	go g.sandbox.Forget(now.Add(-sessionTime)) // an engine may take its time
+	go func() { // an engine may take its time
+		defer rescue.Catch(g.opt.Log, "the end of sandboxes", nil)
+		g.sandbox.Forget(now.Add(-sessionTime))
+	}()
 }
 
 // all are the connections of this moment.

@@ -21,6 +21,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/link"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const secret = "the-token-of-this-gateway"
@@ -285,17 +286,52 @@ func TestDoor(t *testing.T) {
 				w.g.guard.failed(ip)
 			}
 		}
-		if got := w.g.guard.enter(ip); got != want {
+		if _, got := w.g.guard.enter(ip, func() {}); got != want {
 			t.Errorf("%s comes in: %v", ip, got)
 		}
 	}
-	for i := range maxShakes {
-		if got := w.g.guard.enter("192.0.2.3"); !got {
+	ended := []int{}
+	for i := range maxShakes + 2 {
+		if _, got := w.g.guard.enter("192.0.2.3", func() { ended = append(ended, i) }); !got {
 			t.Errorf("handshake %d is refused", i)
 		}
 	}
-	if w.g.guard.enter("192.0.2.3") {
-		t.Error("one address has all handshakes")
+	if len(ended) != 2 || ended[0] != 0 || ended[1] != 1 || len(w.g.guard.shakes["192.0.2.3"]) != maxShakes {
+		t.Errorf("%v ended for the two that are too many", ended)
+	}
+}
+
+// TestSilentHandshakes: those who connect and say nothing keep nobody out.
+func TestSilentHandshakes(t *testing.T) {
+	w := newWorld(t, "{}")
+	for range maxShakes + 10 {
+		ws, _, err := websocket.Dial(t.Context(), "ws://"+w.addr, nil)
+		must(t, err)
+		defer ws.CloseNow()
+	}
+	if got := w.operator().call("health", struct{}{}); !strings.Contains(got, "ok") {
+		t.Error(got)
+	}
+}
+
+// TestPanics: a method that panics is refused, and the connection and all others
+// are served on.
+func TestPanics(t *testing.T) {
+	methods["test.panic"] = method{"", scopeNone, func(*peer, context.Context, json.RawMessage) (any, error) { panic("secret") }}
+	defer delete(methods, "test.panic")
+	w := newWorld(t, "{}")
+	node, boss := w.node("mini", echo), w.operator()
+	before := rescue.Caught()
+	for _, l := range []*line{node, boss, boss} {
+		if got := l.call("test.panic", struct{}{}); !strings.HasPrefix(got, link.CodeUnavailable) || strings.Contains(got, "secret") {
+			t.Errorf("it panicked: %s", got)
+		}
+		if got := l.call("health", struct{}{}); !strings.Contains(got, "ok") {
+			t.Errorf("then: %s", got)
+		}
+	}
+	if rescue.Caught() != before+3 {
+		t.Errorf("%d were counted", rescue.Caught()-before)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // peer is one connection, of a node or of an operator.
@@ -75,6 +76,7 @@ func (p *peer) begin(do func(ctx context.Context)) {
 	case p.busy <- struct{}{}:
 		go func() {
 			defer func() { <-p.busy }()
+			defer rescue.Catch(p.opt.Log, "what is done for a connection", nil)
 			do(p.ctx)
 		}()
 	default:
@@ -93,6 +95,7 @@ func (p *peer) tick() {
 	}
 	go func() {
 		defer p.ticking.Store(false)
+		defer rescue.Catch(p.opt.Log, "a tick", p.conn.Drop)
 		ctx, cancel := context.WithTimeout(p.ctx, p.life)
 		defer cancel()
 		if p.conn.Send(ctx, link.EventTick, map[string]int64{"ts": time.Now().UnixMilli()}) != nil || p.conn.Ping(ctx) != nil {
@@ -122,12 +125,16 @@ func (p *peer) Request(r link.Request) {
 
 func (p *peer) take(ctx context.Context, r link.Request) {
 	p.counts.requests.Inc()
+	defer rescue.Catch(p.opt.Log, "a request of a connection", func() { _ = p.conn.Reply(ctx, r.ID, nil, errFailed) })
 	payload, err := p.serve(ctx, r)
 	if err != nil {
 		p.counts.refused.Inc()
 	}
 	_ = p.conn.Reply(ctx, r.ID, payload, refusal(err)) // who is gone needs no answer
 }
+
+// errFailed is told where a mistake of ours made us fail.
+var errFailed = link.Refuse(link.CodeUnavailable, "Countersign failed at this: its log says where")
 
 // method is what a connection may call.
 type method struct {
@@ -194,17 +201,22 @@ func refusal(err error) *link.Error {
 // serveLine takes a connection from its first byte to its end.
 func (g *Gateway) serveLine(w http.ResponseWriter, r *http.Request) {
 	ip := remote(r)
-	if !g.guard.enter(ip) {
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	shakes, ok := g.guard.enter(ip, end)
+	if !ok {
 		http.Error(w, "too many connections or wrong tokens: try again later", http.StatusTooManyRequests)
 		return
 	}
 	defer g.guard.leave()
+	defer g.guard.shook(ip, shakes)
+	defer rescue.Catch(g.opt.Log, "a connection", nil)
 	p := &peer{Gateway: g, ip: ip, since: time.Now(), busy: make(chan struct{}, maxBusy), over: make(chan struct{})}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	defer p.cancel()
 	defer close(p.over)
-	conn, connect, err := link.Accept(w, r, p.admit)
-	g.guard.shook(ip)
+	conn, connect, err := link.Accept(w, r.WithContext(ctx), p.admit)
+	g.guard.shook(ip, shakes)
 	if err != nil {
 		g.counts.turnedAway.Inc()
 		g.opt.Log.Info("a connection was not let in", "ip", ip, "error", display.Escape(err.Error()))
@@ -219,8 +231,9 @@ func (g *Gateway) serveLine(w http.ResponseWriter, r *http.Request) {
 	if p.role == link.RoleOperator { // a command line comes and goes all the time
 		level = slog.LevelDebug
 	}
+	defer g.leave(p)
+	defer conn.Drop()
 	g.opt.Log.Log(p.ctx, level, "connected", "conn", p.id, "role", p.role, "device", p.device.ID, "name", display.Escape(p.device.Name), "ip", ip)
 	err = conn.Serve(p.ctx, p)
-	g.leave(p)
 	g.opt.Log.Log(context.Background(), level, "connection ended", "conn", p.id, "role", p.role, "device", p.device.ID, "why", display.Escape(err.Error()))
 }

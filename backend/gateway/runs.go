@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // runs are the commands of agents, those that go on and those that ended a
@@ -77,11 +78,16 @@ func (l *runs) begin(ctx context.Context, u *run, g *Gateway, start func(context
 	g.counts.runs.Inc()
 	l.work.Go(func() {
 		defer u.cancel()
-		out, err := start(ctx)
+		out, err := g.started(ctx, start)
 		u.end(g, out, err)
 		l.keep(u)
 	})
 	return nil
+}
+
+func (g *Gateway) started(ctx context.Context, start func(context.Context) (outcome, error)) (out outcome, err error) {
+	defer rescue.Catch(g.opt.Log, "a command of an agent", func() { out, err = outcome{}, errFailed })
+	return start(ctx)
 }
 
 // drop makes room by the run that ended first. The lock is held.

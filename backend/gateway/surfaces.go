@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/link"
 	"github.com/countersign-app/countersign/backend/metrics"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // counts are what /metrics tells. None of it names an agent, a session or a
@@ -27,6 +28,7 @@ func (g *Gateway) measure() *metrics.Set {
 		runs:       counter("runs_total", "Commands of agents that were led to a host."),
 		denied:     counter("runs_denied_total", "Commands of agents that did not run."),
 	}
+	all.Tally("countersign_panics_total", "Mistakes in Countersign that were caught while it served somebody.", rescue.Caught)
 	gauge("nodes", "Nodes that are connected.", func() int { return g.connected(link.RoleNode) })
 	gauge("operators", "Operators that are connected.", func() int { return g.connected(link.RoleOperator) })
 	gauge("runs", "Commands of agents that have not ended.", g.runs.open)
