@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // lines is a connection with one message on each line. Unlike that of the SDK,
@@ -120,7 +122,8 @@ func (c *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // decode reads a message, or says what is answered instead.
-func decode(next line) (jsonrpc.Message, []byte) {
+func decode(next line) (message jsonrpc.Message, refused []byte) {
+	defer rescue.Catch(nil, "a line of an MCP client", func() { message, refused = nil, refusal(jsonrpc.CodeInternalError, errFailed) })
 	err := next.err
 	if err == nil {
 		err = unambiguous(next.text)
@@ -131,7 +134,7 @@ func decode(next line) (jsonrpc.Message, []byte) {
 	if bytes.TrimSpace(next.text)[0] == '[' {
 		return nil, refusal(jsonrpc.CodeInvalidRequest, errBatch)
 	}
-	message, err := jsonrpc.DecodeMessage(next.text)
+	message, err = jsonrpc.DecodeMessage(next.text)
 	if err != nil {
 		return nil, refusal(jsonrpc.CodeInvalidRequest, err)
 	}

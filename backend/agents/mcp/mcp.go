@@ -21,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Options are what every server needs. All but Agent must be set.
@@ -61,8 +62,20 @@ func newServer(opt Options, versions []string) *server {
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		})
 	s.addTools()
+	s.sdk.AddReceivingMiddleware(s.rescued)
 	return s
 }
+
+// rescued answers what makes us panic, the reading of arguments included, with
+// an error.
+func (s *server) rescued(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
+		defer rescue.Catch(s.Log, "a message of an MCP client", func() { result, err = nil, errFailed })
+		return next(ctx, method, req)
+	}
+}
+
+var errFailed = errors.New("Countersign failed at this, so nothing more of it was done: its log says where")
 
 // leaving is how long a server that ends waits for its clients to take what
 // was said.

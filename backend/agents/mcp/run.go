@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // run is a command in the background of one session. It is a request like any
@@ -80,7 +81,7 @@ func (s *session) start(x ipc.Exec, command string) (*run, error) {
 func (s *session) serve(ctx context.Context, r *run, x ipc.Exec) {
 	defer r.cancel()
 	started := false
-	o := s.execute(ctx, x, func(event approval.EventKind) {
+	o := s.executed(ctx, x, func(event approval.EventKind) {
 		if event == approval.EventStarted {
 			started = true
 			r.set(StateRunning)
@@ -93,6 +94,11 @@ func (s *session) serve(ctx context.Context, r *run, x ipc.Exec) {
 	defer r.mu.Unlock()
 	r.state, r.ended, r.outcome = StateDone, time.Now(), &o
 	close(r.done)
+}
+
+func (s *session) executed(ctx context.Context, x ipc.Exec, tell func(approval.EventKind)) (o Outcome) {
+	defer rescue.Catch(s.Log, "a command in the background", func() { o = s.failed(ctx, errFailed) })
+	return s.execute(ctx, x, tell)
 }
 
 func (r *run) set(state State) {

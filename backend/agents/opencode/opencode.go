@@ -24,6 +24,7 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Options say which server is followed, and who decides. All but Password are
@@ -135,7 +136,7 @@ func (f *follower) follow(ctx context.Context) (connected bool, err error) {
 	defer f.asks.wait()
 	defer cancel()
 	f.Log.Info("the opencode server is followed")
-	f.asks.begin(func() { f.lists(ctx) })
+	f.asks.begin(func() { rescue.Again(ctx, f.Log, "what waits in opencode", func() { f.lists(ctx) }) })
 	return true, readEvents(stream, f.Log, func(e event) { f.take(ctx, e) })
 }
 
@@ -160,6 +161,7 @@ func (f *follower) lists(ctx context.Context) {
 
 // take takes one event of the stream.
 func (f *follower) take(ctx context.Context, e event) {
+	defer rescue.Catch(f.Log, "an event of opencode", nil)
 	switch e.Type {
 	case "permission.asked", "permission.v2.asked", "permission.updated":
 		if r, ok := readRequest(e.body(), e.Directory); ok {
@@ -175,6 +177,7 @@ func (f *follower) take(ctx context.Context, e event) {
 // ask has a request decided, unless that is being done or is done.
 func (f *follower) ask(ctx context.Context, r request) {
 	f.asks.put(ctx, r, func(ctx, own context.Context) {
+		defer rescue.Catch(f.Log, "a request of opencode", nil) // it stays pending
 		if err := f.answer(ctx, own, r); err != nil {
 			f.Log.Warn("a request of opencode stays pending", "error", display.Line(err.Error()))
 		}

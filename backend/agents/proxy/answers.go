@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // maxGarbage is how many lines of a server may be no messages.
@@ -18,8 +19,14 @@ const maxGarbage = 100
 const maxShown = 200
 
 // fromServer takes one line of the server. Its error ends the server.
-func (p *proxy) fromServer(line []byte) error {
-	m, err := parse(line)
+func (p *proxy) fromServer(line []byte) (err error) {
+	var m Message
+	defer rescue.Catch(p.opt.Log, "a message of the server", func() {
+		if err = p.dropped(nil, errFailed); err == nil && m.Method == "" && m.ID != nil {
+			err = p.toClient(failure(m.ID, codeInternal, errFailed.Error()))
+		}
+	})
+	m, err = parse(line)
 	switch {
 	case err != nil:
 		return p.dropped(line, err)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // proxy is one client and one server.
@@ -68,6 +69,8 @@ var (
 
 // fromClient takes one message of the client.
 func (p *proxy) fromClient(line []byte) {
+	var m Message
+	defer rescue.Catch(p.opt.Log, "a message of the client", func() { p.refuse(m, codeInternal, errFailed) })
 	m, err := parse(line)
 	if err == nil {
 		err = unclear(m)
@@ -95,6 +98,8 @@ func (p *proxy) fromClient(line []byte) {
 		p.send(m)
 	}
 }
+
+var errFailed = errors.New("Countersign failed at this message, so it was not passed on: its log says where")
 
 // unclear says why a server could take a message for another one than we do.
 func unclear(m Message) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // pace says when things happen to a request that is judged.
@@ -52,6 +53,11 @@ func (p *proxy) judge(m Message) {
 	p.begin(func() {
 		defer settle()
 		defer turn.Stop()
+		defer rescue.Catch(p.opt.Log, "a call that is judged", func() {
+			if p.calls.drop(c) {
+				p.refuse(m, codeInternal, errFailed)
+			}
+		})
 		outcome := p.decide(c, tool, r.progress)
 		if outcome.Verdict == approval.VerdictAllow {
 			select {
@@ -76,6 +82,9 @@ func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) a
 	go func() {
 		ctx, cancel := context.WithTimeout(c.ctx, p.opt.Wait+overdue)
 		defer cancel()
+		defer rescue.Catch(p.opt.Log, "a call that is judged", func() {
+			outcome <- refusal(approval.ReasonInternal, "Countersign failed at this call: its log says where")
+		})
 		outcome <- ask(ctx, p.opt.Host, tool)
 	}()
 	if token == nil && tool.Ticket == "" {
@@ -93,7 +102,10 @@ func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) a
 			return o
 		case <-tick.C:
 			if n == 1 && tool.Ticket != "" {
-				form.Go(func() { p.elicit(ctx, tool.Ticket) })
+				form.Go(func() {
+					defer rescue.Catch(p.opt.Log, "a form", nil)
+					p.elicit(ctx, tool.Ticket)
+				})
 			}
 			if token != nil {
 				p.out.put(waiting(token, n))

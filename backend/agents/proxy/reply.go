@@ -13,6 +13,7 @@ const (
 	codeParse          = -32700
 	codeInvalidRequest = -32600
 	codeInvalidParams  = -32602
+	codeInternal       = -32603
 	codeClosed         = -32000 // the server is gone; known SDKs use it for that
 	codeDenied         = -32010
 )

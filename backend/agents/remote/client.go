@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // client is one connection. What it was shown is what it may answer.
@@ -133,10 +134,7 @@ func (c *client) read(ctx context.Context) {
 			c.ws.Close(websocket.StatusUnsupportedData, "messages are JSON texts")
 			return
 		}
-		r, err := readResponse(text)
-		if err == nil {
-			err = c.answer(ctx, r)
-		}
+		r, err := c.take(ctx, text)
 		if err == nil {
 			continue
 		}
@@ -144,6 +142,15 @@ func (c *client) read(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// take takes one message.
+func (c *client) take(ctx context.Context, text []byte) (r response, err error) {
+	defer rescue.Catch(nil, "an answer", func() { err = errors.New("Countersign failed at this: its log says where") })
+	if r, err = readResponse(text); err == nil {
+		err = c.answer(ctx, r)
+	}
+	return r, err
 }
 
 // answer gives an answer to the question that it is for.

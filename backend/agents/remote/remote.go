@@ -23,6 +23,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Host is where questions wait.
@@ -67,12 +68,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		l.Close()
 		return errors.New("approvals are answered on this machine only: listen on 127.0.0.1")
 	}
-	srv := &http.Server{Handler: s.door(l.Addr().String()), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	srv := &http.Server{Handler: s.door(l.Addr().String()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lost := make(chan error, 1)
 	go func() {
+		defer rescue.Catch(nil, "the questions that wait", func() {
+			lost <- errors.New("Countersign failed at following it: its log says where")
+			cancel()
+		})
 		lost <- s.follow(ctx)
 		cancel()
 	}()
