@@ -65,6 +65,33 @@ func (t *callers) enter(c *conn, peer approval.Peer, most int) (*caller, bool) {
 	return k, true
 }
 
+// idlest is the connection that goes first where there are too many: of the
+// process that has most of those on which nothing waits the one that was left
+// alone longest. It is nil where something waits on all.
+func (t *callers) idlest() (goes *conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	most := 0
+	for _, k := range t.known {
+		var oldest *conn
+		var since time.Time
+		n := 0
+		for c := range k.conns {
+			at, idle := c.idleSince()
+			if !idle {
+				continue
+			}
+			if n++; oldest == nil || at.Before(since) {
+				oldest, since = c, at
+			}
+		}
+		if n > most {
+			most, goes = n, oldest
+		}
+	}
+	return goes
+}
+
 // leave removes a connection, and what nobody needs to know any more.
 func (t *callers) leave(c *conn, k *caller) {
 	t.mu.Lock()

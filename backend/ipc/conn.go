@@ -32,8 +32,9 @@ type conn struct {
 	frames  sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting int  // frames with the handler
-	ending  bool // nothing more is read; the last answer closes
+	waiting int       // frames with the handler
+	idle    time.Time // when the last of them was answered, or it connected
+	ending  bool      // nothing more is read; the last answer closes
 }
 
 // serve lives as long as the connection and all its frames.
@@ -78,6 +79,9 @@ func (c *conn) identify() bool {
 	if c.ours { // a node service uses one for each command of a gateway
 		most = max(most, c.s.maxConns-2*reservedConns)
 	}
+	c.mu.Lock()
+	c.idle = time.Now()
+	c.mu.Unlock()
 	var ok bool
 	c.who, ok = c.s.callers.enter(c, c.peer, most)
 	return ok
@@ -361,11 +365,19 @@ func (c *conn) answer(f frame, answer func() any) (answered bool) {
 	return a != nil
 }
 
+// idleSince is since when nothing of a connection waits, and whether that is so.
+func (c *conn) idleSince() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.idle, c.waiting == 0 && !c.idle.IsZero()
+}
+
 // end counts a frame as done. The last one closes a connection on which
 // nothing more is read, or one whose question got no answer.
 func (c *conn) end(unanswered bool) {
 	c.mu.Lock()
 	c.waiting--
+	c.idle = time.Now()
 	c.ending = c.ending || unanswered
 	last := c.ending && c.waiting == 0
 	c.mu.Unlock()

@@ -12,7 +12,8 @@ const (
 	// maxLine is the longest request line, without its newline.
 	maxLine = 256_000
 	// patience is how long one line may take to arrive, and one answer to be
-	// taken. A connection without a started line may stay open for ever.
+	// taken, and how long who connects may say nothing. A connection that has
+	// sent a whole line may stay open for ever without another one.
 	patience = 15 * time.Second
 	// smallBuffer is what an idle connection holds on to.
 	smallBuffer = 4096
@@ -30,6 +31,7 @@ type lines struct {
 	scanned  int // up to where there is no newline
 	end      int // how far the buffer is filled
 	armed    bool
+	spoke    bool // a whole line came
 }
 
 // next returns the next line without its newline; it is good until the next
@@ -39,7 +41,7 @@ func (l *lines) next() ([]byte, error) {
 		if i := bytes.IndexByte(l.buf[l.scanned:l.end], '\n'); i >= 0 {
 			line := l.buf[l.start : l.scanned+i]
 			l.start = l.scanned + i + 1
-			l.scanned = l.start
+			l.scanned, l.spoke = l.start, true
 			l.arm(false)
 			return limited(line)
 		}
@@ -48,7 +50,7 @@ func (l *lines) next() ([]byte, error) {
 			return nil, errTooLong
 		}
 		l.makeRoom()
-		l.arm(l.end > 0)
+		l.arm(l.end > 0 || !l.spoke)
 		n, err := l.nc.Read(l.buf[l.end:])
 		l.end += n
 		if err == io.EOF && l.end > l.start {
@@ -85,8 +87,8 @@ func (l *lines) makeRoom() {
 	}
 }
 
-// arm starts the clock at the first byte of a line, and stops it when the
-// line is complete.
+// arm starts the clock at the first byte of a line, that of the first line at
+// once, and stops it when the line is complete.
 func (l *lines) arm(on bool) {
 	if on == l.armed {
 		return

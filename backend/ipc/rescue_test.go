@@ -6,7 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -160,4 +164,68 @@ func FuzzDoor(f *testing.F) {
 			t.Errorf("%q made us panic", text)
 		}
 	})
+}
+
+// TestSilence: who connects and says nothing is left, and who said something
+// may stay.
+func TestSilence(t *testing.T) {
+	s := start(t, handler{exec: echo}, func(s *Server) { s.patience = 300 * time.Millisecond })
+	silent, spoke := connect(t, s), connect(t, s)
+	if got := spoke.ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
+		t.Fatal(got)
+	}
+	if got := silent.line(); got != closed {
+		t.Errorf("the silent one got %q", got)
+	}
+	time.Sleep(2 * s.patience)
+	if got := spoke.ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("who had spoken got %q", got)
+	}
+}
+
+// TestIdleMakeRoom: processes that connect and send nothing keep no other one
+// out, and a connection on which something waits is kept.
+func TestIdleMakeRoom(t *testing.T) {
+	u := &until{}
+	waits := func(ctx context.Context, x Exec) ExecAnswer {
+		if len(x.Request.Command) > 0 && x.Request.Command[0] == "ls" {
+			return u.exec(ctx, x)
+		}
+		return echo(ctx, x)
+	}
+	s := start(t, handler{exec: waits}, func(s *Server) { s.maxConns = reservedConns + 10 })
+	busy := connect(t, s)
+	busy.say(execLine(good) + "\n")
+	eventually(t, "one is busy", func() bool { return u.begun.Load() == 1 })
+	dir := shortDir(t)
+	exe := filepath.Join(dir, "other") // not our program
+	copyExe(t, exe)
+	there := func(name string, k *exec.Cmd) func() bool {
+		return func() bool {
+			_, err := os.Stat(filepath.Join(dir, fmt.Sprint(name, k.Process.Pid)))
+			return err == nil
+		}
+	}
+	for range 3 {
+		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.Wait()
+		defer os.WriteFile(filepath.Join(dir, "end"), nil, 0o600)
+		eventually(t, "they are all connected", there("idle", k))
+	}
+	k, err := task{Exe: exe, Ask: true, Dir: dir}.start(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Wait(); err != nil || !there("asked", k)() {
+		t.Errorf("another process is kept out: %v", err)
+	}
+	if n := s.count(); n > s.maxConns {
+		t.Errorf("%d connections", n)
+	}
+	if u.ended.Load() != 0 {
+		t.Error("the busy one was ended")
+	}
 }

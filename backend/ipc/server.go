@@ -245,16 +245,31 @@ func (s *Server) room(nc *net.UnixConn) bool {
 	s.mu.Lock()
 	free := s.maxConns - len(s.conns)
 	s.mu.Unlock()
-	if free > reservedConns || free <= 0 {
-		return free > 0
-	}
+	return free > reservedConns || free > 0 && s.mayOperate(nc) || s.makeRoom()
+}
+
+// mayOperate is for those who could operate: our own program asks as well.
+func (s *Server) mayOperate(nc *net.UnixConn) bool {
 	who, err := s.peerOf(nc)
 	if err != nil || who.uid != s.uid {
 		return false
 	}
-	// Only for those who could operate: our own program asks as well.
 	peer, err := s.look(who)
 	return err == nil && s.door.MayOperate(peer) == nil
+}
+
+// makeRoom ends a connection on which nothing waits, if there is one: who keeps
+// many and says nothing keeps nobody else out.
+func (s *Server) makeRoom() bool {
+	idle := s.callers.idlest()
+	if idle == nil {
+		return false
+	}
+	s.mu.Lock()
+	delete(s.conns, idle)
+	s.mu.Unlock()
+	idle.kill()
+	return true
 }
 
 // add counts one more connection, unless the server stops.
