@@ -97,7 +97,7 @@ random-test: setup
 	COUNTERSIGN_RANDOM_TEXTS=50000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomTexts$$' ./backend/runner
 	COUNTERSIGN_MIXTURES=6000 $(GO) test -v -count=1 -timeout 20m -run '^TestCorpusReallyRuns$$' ./backend/cmd/countersign
 
-fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname
+fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname ./backend/toolpolicy ./backend/ipc ./backend/link ./backend/config ./backend/agents/...
 fuzz-test: FUZZTIME = 50000x
 fuzz-test: fuzz
 

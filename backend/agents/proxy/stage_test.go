@@ -62,6 +62,9 @@ func (h *testHost) Call(ctx context.Context, method string, params, out any) err
 	if gone != nil {
 		return gone
 	}
+	if call, is := params.(approval.ToolCall); is && strings.HasPrefix(call.Tool, "panic") {
+		panic("secret")
+	}
 	switch method {
 	case "tools.denied":
 		denied := []string{}
