@@ -366,10 +366,11 @@ func (c *conn) answer(f frame, answer func() any) (answered bool) {
 }
 
 // idleSince is since when nothing of a connection waits, and whether that is so.
+// One that is being closed is not idle: its place is given away already.
 func (c *conn) idleSince() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.idle, c.waiting == 0 && !c.idle.IsZero()
+	return c.idle, c.waiting == 0 && !c.idle.IsZero() && c.ctx.Err() == nil
 }
 
 // end counts a frame as done. The last one closes a connection on which
