@@ -19,7 +19,9 @@ func TestPanics(t *testing.T) {
 	one := b.script("one", "echo one")
 	b.edit(func(d *store.Document) error {
 		d.Add("*", approval.Entry{Pattern: one})
-		d.Add("*", approval.Entry{Pattern: "/usr/bin/cat"})
+		for _, cat := range []string{"/bin/cat", "/usr/bin/cat"} {
+			d.Add("*", approval.Entry{Pattern: cat})
+		}
 		return nil
 	})
 	text := approval.Request{Command: []string{"bash", "-c", "one && { one; } | cat"}, Cwd: b.dir, Who: approval.Ours}

@@ -91,33 +91,35 @@ func callLine(method string) string {
 // TestPanicsBeforeTheHandler: what panics while a frame is checked or a peer is
 // looked at ends at most that connection.
 func TestPanicsBeforeTheHandler(t *testing.T) {
-	token, broken := testToken, ""
+	var broken atomic.Value
+	broken.Store("")
 	o := testOptions(shortDir(t), handler{exec: echo})
 	o.Token = func() string {
-		if broken == "token" {
+		if broken.Load() == "token" {
 			panic(errors.New("no token"))
 		}
-		return token
+		return testToken
 	}
-	s := serve(t, o)
-	look := s.peerOf
-	s.peerOf = func(nc *net.UnixConn) (holder, error) {
-		if broken == "peer" {
-			panic("nobody")
+	s := serve(t, o, func(s *Server) {
+		look := s.peerOf
+		s.peerOf = func(nc *net.UnixConn) (holder, error) {
+			if broken.Load() == "peer" {
+				panic("nobody")
+			}
+			return look(nc)
 		}
-		return look(nc)
-	}
+	})
 	p := connect(t, s)
-	broken = "token"
+	broken.Store("token")
 	if got := p.ask(execLine(good)); !strings.Contains(got, "UNAVAILABLE") || !strings.Contains(got, string(approval.ReasonInternal)) {
 		t.Errorf("a frame that could not be checked got %q", got)
 	}
-	broken = "peer"
+	broken.Store("peer")
 	lost := connect(t, s)
 	if got := lost.line(); got != closed {
 		t.Errorf("a peer that could not be looked at got %q", got)
 	}
-	broken = ""
+	broken.Store("")
 	for _, p := range []raw{p, connect(t, s)} {
 		if got := p.ask(execLine(good)); !strings.Contains(got, `"ok":true`) {
 			t.Errorf("then %q", got)
