@@ -175,7 +175,6 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		Count    int               `json:"count"`  // how many requests were shown with it
 		Decision approval.Decision `json:"decision"`
 		Note     string            `json:"note"`
-		By       string            `json:"by"`
 		Choice   approval.Choice   `json:"choice"`
 	}](c)
 	if err != nil {
@@ -184,17 +183,37 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if params.Decision == approval.DecisionUnset {
 		return nil, errors.New("cannot answer: decision is missing")
 	}
-	if params.Decision != approval.DecisionDeny && h.panelOnly() {
-		return nil, errPanel
+	by := bySignature
+	if params.Decision != approval.DecisionDeny {
+		p, _, ok := h.pending.Find(params.ID)
+		if !ok {
+			return nil, pending.ErrUnknown
+		}
+		if by, err = h.person(c, answerLines(p, params.Decision)); err != nil {
+			return nil, err
+		}
 	}
-	a := approval.Answer{Decision: params.Decision, By: "command line", Note: params.Note, Choice: params.Choice}
-	if params.By == "terminal" {
-		a.By = params.By
+	if c.Peer.PID == os.Getpid() {
+		by = byTerminal
 	}
+	a := approval.Answer{Decision: params.Decision, By: by, Note: params.Note, Choice: params.Choice}
 	if err := h.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
+}
+
+// answerLines say what a yes means.
+func answerLines(p approval.Prompt, d approval.Decision) []string {
+	word := "Allows once"
+	if d == approval.AllowAlways {
+		word = "Allows from now on"
+	}
+	lines := []string{fmt.Sprintf("%s, for agent %s: %s", word, p.AgentID, p.Plan.Text)}
+	if p.Plan.Cwd.Path != "" {
+		lines = append(lines, "In folder "+p.Plan.Cwd.Path)
+	}
+	return append(lines, fmt.Sprintf("Risk %s", p.Judgement.Risk.Level))
 }
 
 // Escalated is what the operators of a gateway answered to a question whose turn
@@ -277,7 +296,7 @@ func policySet(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update(params.BaseHash, func(d *store.Document) error {
+	return h.update(c, params.BaseHash, func(d *store.Document) error {
 		return d.Set(params.AgentID, params.Field, params.Value)
 	})
 }
@@ -289,15 +308,23 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.panelOnly() {
-		return nil, errPanel
+	lines := []string{"Takes an edit of the policy file"}
+	switch held := h.Held(); {
+	case held != nil && held.Hash != params.Hash:
+		return nil, store.ErrChanged
+	case held != nil:
+		lines = held.Loosens
+	}
+	if _, err := h.person(c, lines); err != nil {
+		return nil, err
 	}
 	return struct{}{}, h.AcceptEdit(params.Hash)
 }
 
-func policyReject(h *Host, _ context.Context, _ ipc.Call) (any, error) {
-	if h.panelOnly() { // what was accepted before may be looser than what holds now
-		return nil, errPanel
+func policyReject(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	// What was accepted before may be looser than what holds now.
+	if _, err := h.person(c, []string{"Puts the policy that was accepted last in the place of the edit that waits"}); err != nil {
+		return nil, err
 	}
 	return struct{}{}, h.store.Reject("")
 }
@@ -314,7 +341,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	}
 	switch {
 	case params.Deny != nil && params.Entry == nil:
-		return h.update(params.BaseHash, func(d *store.Document) error {
+		return h.update(c, params.BaseHash, func(d *store.Document) error {
 			d.Deny(params.AgentID, *params.Deny)
 			return nil
 		})
@@ -322,7 +349,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		entry := *params.Entry
 		entry.AddedAt = time.Now().UnixMilli()
 		RecordIdentity(&entry, h.opt.Home)
-		return h.update(params.BaseHash, func(d *store.Document) error {
+		return h.update(c, params.BaseHash, func(d *store.Document) error {
 			d.Add(params.AgentID, entry)
 			return nil
 		})
@@ -339,7 +366,7 @@ func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update(params.BaseHash, func(d *store.Document) error {
+	return h.update(c, params.BaseHash, func(d *store.Document) error {
 		if len(d.Remove(params.AgentID, params.Which)) == 0 {
 			return fmt.Errorf("no entry %s for agent %s: see `countersign approvals list`", display.Escape(params.Which), display.Escape(params.AgentID))
 		}
@@ -378,24 +405,6 @@ var errPanel = errors.New("the app is running, so this is for its window: answer
 // panelOnly reports whether only the panel may allow and loosen.
 func (h *Host) panelOnly() bool {
 	return h.opt.Panel && (h.opt.FromTerminal == nil || !h.opt.FromTerminal())
-}
-
-// update edits the policy for the command line and lets the new one answer
-// the questions it covers.
-func (h *Host) update(baseHash string, edit func(*store.Document) error) (any, error) {
-	snap, err := h.edit(baseHash, func(d *store.Document) error {
-		if err := edit(d); err != nil {
-			return err
-		}
-		if h.panelOnly() && len(store.Loosens(h.store.Snapshot().Document, d)) > 0 {
-			return errPanel
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"hash": snap.Hash}, nil
 }
 
 // Opened is what `window.open` returns.
@@ -506,6 +515,10 @@ func historyVerify(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !h.verifying.TryLock() { // it reads a million rows, and programs may ask for it
+		return nil, errors.New("the history is being checked already: try again later")
+	}
+	defer h.verifying.Unlock()
 	return h.history.Verify(ctx, params.Head)
 }
 

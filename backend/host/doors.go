@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
@@ -65,7 +66,11 @@ func (d doors) Call(ctx context.Context, c ipc.Call) ipc.CallAnswer {
 		}}
 	}
 	payload, err := method(d.Host, ctx, c)
-	if err != nil {
+	var refused *ipc.Error
+	switch {
+	case errors.As(err, &refused):
+		return ipc.CallAnswer{Refused: refused}
+	case err != nil:
 		return ipc.CallAnswer{Refused: &ipc.Error{Code: ipc.CodeInvalid, Message: err.Error(), Reason: approval.ReasonInvalid}}
 	}
 	return ipc.CallAnswer{Payload: payload}

@@ -54,9 +54,10 @@ func (h *Host) use(env environ.Base) {
 	debug.FreeOSMemory() // what reading a large policy left behind
 }
 
-func environmentRead(h *Host, ctx context.Context, _ ipc.Call) (any, error) {
-	if h.panelOnly() { // another PATH makes other programs of the same names
-		return nil, errPanel
+func environmentRead(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	// Another PATH makes other programs of the same names.
+	if _, err := h.person(c, []string{"Reads the login environment again: commands can find other programs then"}); err != nil {
+		return nil, err
 	}
 	return struct{}{}, h.ReadEnvironment(ctx)
 }

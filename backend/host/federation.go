@@ -30,7 +30,7 @@ func policyFollow(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update("", Follow(params.Gateway, params.Key))
+	return h.update(c, "", Follow(params.Gateway, params.Key))
 }
 
 // Follow is the edit that policy.follow makes.

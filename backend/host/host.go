@@ -26,6 +26,7 @@ import (
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/preview"
@@ -43,9 +44,12 @@ type Options struct {
 	Home, User, Shell string
 	// Environ is used where the login shell does not tell an environment.
 	Environ []string
-	// TrustFileEdits takes edits of the policy file that loosen it without
-	// asking.
-	TrustFileEdits bool
+	// OperateAnyone lets whoever passes the door answer and loosen, too: no person
+	// is asked for.
+	OperateAnyone bool
+	// OperatorKeys is a file of root's with further keys that sign as the
+	// passphrase does; empty for none.
+	OperatorKeys string
 	// WaitForAnswers lets questions wait even when nobody is seen to be
 	// looking: a terminal is about to, or the command line may.
 	WaitForAnswers bool
@@ -90,19 +94,23 @@ type Options struct {
 
 // Host is a running exec host.
 type Host struct {
-	opt     Options
-	log     *slog.Logger
-	store   *store.Store
-	history *history.DB
-	pending *pending.Book
-	runner  *runner.Runner
-	looker  *preview.Looker
-	gate    *gate.Gate
-	lock    *ipc.Lock
-	server  *ipc.Server
-	started time.Time
-	untidy  bool // rows of an earlier host are still open
-	askers  askers
+	opt       Options
+	log       *slog.Logger
+	store     *store.Store
+	history   *history.DB
+	pending   *pending.Book
+	runner    *runner.Runner
+	looker    *preview.Looker
+	gate      *gate.Gate
+	lock      *ipc.Lock
+	server    *ipc.Server
+	started   time.Time
+	untidy    bool // rows of an earlier host are still open
+	askers    askers
+	verifying sync.Mutex
+	// keys tell the person's signature.
+	keys     []operator.Key
+	confirms confirms
 
 	machine     atomic.Pointer[gate.Machine]
 	machineDone chan struct{}
@@ -147,9 +155,12 @@ func (h *Host) open() (err error) {
 		return fmt.Errorf("cannot start a host in %s: %w", h.opt.State.Dir, err)
 	}
 	if h.store, err = store.Open(store.Options{
-		State: h.opt.State, Home: h.opt.Home, Log: h.log, TrustFileEdits: h.opt.TrustFileEdits,
+		State: h.opt.State, Home: h.opt.Home, Log: h.log,
 		Vault: vault.Open(h.opt.State.Dir),
 	}); err != nil {
+		return err
+	}
+	if err = h.readKeys(); err != nil {
 		return err
 	}
 	snap := h.store.Snapshot()

@@ -127,9 +127,9 @@ func pauseCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	return struct{}{}, h.Pause(until)
 }
 
-func resumeCall(h *Host, _ context.Context, _ ipc.Call) (any, error) {
-	if h.panelOnly() {
-		return nil, errPanel
+func resumeCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
+	if _, err := h.person(c, []string{"Ends the pause: commands start again"}); err != nil {
+		return nil, err
 	}
 	h.Resume()
 	return struct{}{}, nil

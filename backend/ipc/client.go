@@ -151,14 +151,36 @@ func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, er
 	return out, nil
 }
 
+// Signer has a person sign a call that a host wants confirmed. params is their
+// JSON as it is sent. Its error is the call's.
+type Signer func(ctx context.Context, method string, params []byte, ask ConfirmAsk) (signature []byte, err error)
+
 // Call calls a method with the request token or the operator key and decodes
 // what it returns into out, unless that is nil. A refusal is an *Error.
 func (c *Client) Call(ctx context.Context, key []byte, method string, params, out any) error {
-	text, err := encodeText(callWire{method, params})
-	if err != nil {
-		return err
+	return c.CallSigned(ctx, key, nil, method, params, out)
+}
+
+// CallSigned is Call for a method that a person may have to confirm.
+func (c *Client) CallSigned(ctx context.Context, key []byte, sign Signer, method string, params, out any) error {
+	w := callWire{Method: method, Params: json.RawMessage("null")}
+	if params != nil {
+		text, err := encodeText(params)
+		if err != nil {
+			return err
+		}
+		w.Params = json.RawMessage(text)
 	}
-	a, err := c.signed(ctx, kindCall, key, text, nil)
+	a, err := c.call(ctx, key, w)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == CodeConfirm && refused.Confirm != nil && sign != nil {
+		signature, failed := sign(ctx, method, w.Params, *refused.Confirm)
+		if failed != nil {
+			return failed
+		}
+		w.Confirm = &Confirmation{Nonce: refused.Confirm.Nonce, Signature: signature}
+		a, err = c.call(ctx, key, w)
+	}
 	if err != nil || out == nil {
 		return err
 	}
@@ -166,6 +188,14 @@ func (c *Client) Call(ctx context.Context, key []byte, method string, params, ou
 		return fmt.Errorf("cannot read the host's answer to %s: %w", method, err)
 	}
 	return nil
+}
+
+func (c *Client) call(ctx context.Context, key []byte, w callWire) (answer, error) {
+	text, err := encodeText(w)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.signed(ctx, kindCall, key, text, nil)
 }
 
 // Request asks whether a command may be run by the caller itself. Without a

@@ -17,6 +17,7 @@ import (
 // reaches the handler has its own.
 type conn struct {
 	s       *Server
+	id      uint64
 	nc      *net.UnixConn
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -226,7 +227,7 @@ func (c *conn) call(f frame) bool {
 	if asks[k.Method] && !c.remember(agentIn(k.Params)) {
 		return false
 	}
-	k.Peer = c.peer
+	k.Peer, k.Conn = c.peer, c.id
 	return c.begin(f, func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }
 

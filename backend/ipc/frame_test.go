@@ -107,7 +107,7 @@ func TestVectorFrames(t *testing.T) {
 
 func TestAnswersByteForByte(t *testing.T) {
 	three, oops := 3, ExecAnswer{Error: "cannot start"}
-	refused := &Error{CodeUnavailable, "SYSTEM_RUN_DENIED: user denied", approval.ReasonUserDenied, nil}
+	refused := &Error{CodeUnavailable, "SYSTEM_RUN_DENIED: user denied", approval.ReasonUserDenied, nil, nil}
 	for _, c := range []struct {
 		answer any
 		want   string

@@ -215,10 +215,10 @@ func (k task) host() error {
 			if len(x.Request.Command) > 1 {
 				var kid task
 				if err := json.Unmarshal([]byte(x.Request.Command[1]), &kid); err != nil {
-					return ExecAnswer{Refused: &Error{CodeInvalid, err.Error(), approval.ReasonInvalid, nil}}
+					return ExecAnswer{Refused: &Error{CodeInvalid, err.Error(), approval.ReasonInvalid, nil, nil}}
 				}
 				if _, err := kid.start(k.Socket); err != nil {
-					return ExecAnswer{Refused: &Error{CodeUnavailable, err.Error(), "", nil}}
+					return ExecAnswer{Refused: &Error{CodeUnavailable, err.Error(), "", nil, nil}}
 				}
 			}
 			return ExecAnswer{Success: true}

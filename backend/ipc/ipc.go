@@ -77,6 +77,23 @@ type Call struct {
 	// peer passed the door. It holds for every method that needs the key.
 	Operator bool
 	Peer     approval.Peer
+	// Conn tells connections apart, and Confirmation is the person's signature
+	// under this call, nil without one.
+	Conn         uint64
+	Confirmation *Confirmation
+}
+
+// Confirmation is a person's signature under one call.
+type Confirmation struct {
+	Nonce     string `json:"nonce"` // the host's, of ConfirmAsk
+	Signature []byte `json:"signature"`
+}
+
+// ConfirmAsk asks for the person's signature: the same call counts with it, on the
+// same connection, once and soon.
+type ConfirmAsk struct {
+	Nonce string `json:"nonce"`
+	Text  string `json:"text"` // what the person has to read, in lines
 }
 
 // CallAnswer is what a method returns: a value to encode, or a refusal.
@@ -92,6 +109,8 @@ const (
 	// CodeForbidden is ours, for kind call: the frame is right and the key is
 	// right, but the process that sent it may not operate.
 	CodeForbidden = "FORBIDDEN"
+	// CodeConfirm is ours, for kind call: the call counts with a person's signature.
+	CodeConfirm = "CONFIRM"
 )
 
 // Reasons that only the socket gives (wire.md).
@@ -108,6 +127,8 @@ type Error struct {
 	Reason  approval.Reason `json:"reason,omitempty"`
 	// Receipt is the whole of a denial, for a caller that asked for it.
 	Receipt *approval.Receipt `json:"receipt,omitempty"`
+	// Confirm says what is to be signed, with CodeConfirm.
+	Confirm *ConfirmAsk `json:"confirm,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

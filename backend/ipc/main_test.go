@@ -46,7 +46,7 @@ type handler struct {
 
 func (h handler) Exec(ctx context.Context, x Exec) ExecAnswer {
 	if h.exec == nil {
-		return ExecAnswer{Refused: &Error{CodeUnavailable, "no", approval.ReasonUserDenied, nil}}
+		return ExecAnswer{Refused: &Error{CodeUnavailable, "no", approval.ReasonUserDenied, nil, nil}}
 	}
 	return h.exec(ctx, x)
 }
@@ -80,7 +80,7 @@ func (u *until) exec(ctx context.Context, _ Exec) ExecAnswer {
 	u.begun.Add(1)
 	<-ctx.Done()
 	u.ended.Add(1)
-	return ExecAnswer{Refused: &Error{CodeUnavailable, "cancelled", approval.ReasonApprovalCancelled, nil}}
+	return ExecAnswer{Refused: &Error{CodeUnavailable, "cancelled", approval.ReasonApprovalCancelled, nil, nil}}
 }
 
 // clock is a time that a test sets.

@@ -20,18 +20,19 @@ var bridges = map[string]bool{"pending.escalated": true, "pending.own": true, "p
 // methods are those of kind call, with the weakest credential that each
 // accepts (product.md, two credentials).
 var methods = map[string]credential{
-	"status":        byToken,
-	"pending.list":  byToken,
-	"pending.watch": byToken,
-	"policy.get":    byToken,
-	"explain":       byToken,
-	"denylist":      byToken,
-	"history.list":  byToken,
-	"running.list":  byToken,
-	"metrics":       byToken,
-	"prepare":       byToken,
-	"which":         byToken,
-	"policy.file":   byToken,
+	"status":         byToken,
+	"pending.list":   byToken,
+	"pending.watch":  byToken,
+	"policy.get":     byToken,
+	"explain":        byToken,
+	"denylist":       byToken,
+	"history.list":   byToken,
+	"history.verify": byToken,
+	"running.list":   byToken,
+	"metrics":        byToken,
+	"prepare":        byToken,
+	"which":          byToken,
+	"policy.file":    byToken,
 	// What it loosens waits for a person, as an edit of the file does, which
 	// every program of the user can make.
 	"policy.propose": byToken,
@@ -57,7 +58,6 @@ var methods = map[string]credential{
 	"environment.read": byKey,
 	"entries.remove":   byKey,
 	"running.stop":     byKey,
-	"history.verify":   byKey, // it reads a million rows
 	"leases.end":       byKey,
 	"pause":            byKey,
 	"resume":           byKey,

@@ -140,6 +140,8 @@ func decodeCall(requestJSON string) (Call, *Error) {
 			return text(v, &c.Method)
 		case "params":
 			c.Params = v
+		case "confirm":
+			return json.Unmarshal(v, &c.Confirmation)
 		}
 		return nil
 	})
@@ -301,8 +303,9 @@ func encodeRequest(q DecisionRequest) requestWire {
 
 // callWire is the requestJson of a call frame.
 type callWire struct {
-	Method string `json:"method"`
-	Params any    `json:"params,omitempty"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Confirm *Confirmation   `json:"confirm,omitempty"`
 }
 
 func encodeText(v any) (string, error) {

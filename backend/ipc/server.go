@@ -79,6 +79,8 @@ type Server struct {
 	callers  callers
 	nonces   nonces
 	waiting  atomic.Int64
+	// connected counts connections.
+	connected atomic.Uint64
 
 	patience   time.Duration
 	maxWaiting int64
@@ -223,7 +225,7 @@ func (s *Server) sleep(d time.Duration) {
 
 // take starts a connection, or closes it when there is no place for it.
 func (s *Server) take(nc *net.UnixConn) {
-	c := &conn{s: s, nc: nc}
+	c := &conn{s: s, id: s.connected.Add(1), nc: nc}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	defer rescue.Catch(s.log, "the taking of a connection", c.kill)
 	if !s.room(nc) || !s.add(c) {

@@ -443,16 +443,6 @@ func TestApprovalsFromAfar(t *testing.T) {
 	if now, err := host.ReadDocument(m.opt.Road.State, m.home); err != nil || now.Socket.Token != "dG9rZW4tb2YtYS10ZXN0LTAxMjM0NTY3ODk" {
 		t.Error("the token is another: ", err)
 	}
-	app.Close()
-	app, err = host.Start(host.Options{State: m.opt.Road.State, Home: m.home, User: "nobody", Shell: "/bin/sh", TrustFileEdits: true, Log: m.opt.Log})
-	must(t, err)
-	defer app.Close()
-	if got, text := set(`"security":"allowlist"`, `"security":"full"`); got.Hash != "" || !strings.Contains(text, "a person on this machine must") {
-		t.Error(text)
-	}
-	if app.Defaults().Security != approval.SecurityList {
-		t.Error("it was loosened")
-	}
 }
 
 // TestAppRequired runs nothing where the app must and does not answer.

@@ -114,6 +114,9 @@ func (s State) Lock() string { return s.Socket() + ".lifecycle.lock" }
 // OperatorKey is the key of those who may answer and edit.
 func (s State) OperatorKey() string { return filepath.Join(s.Dir, "operator.key") }
 
+// OperatorPublic tells whether a person's passphrase is right, and signs nothing.
+func (s State) OperatorPublic() string { return filepath.Join(s.Dir, "operator.pub") }
+
 // History is the database of requests.
 func (s State) History() string { return filepath.Join(s.Dir, "history.db") }
 

@@ -276,17 +276,6 @@ func TestHeldCategory(t *testing.T) {
 	}
 }
 
-func TestTrustFileEdits(t *testing.T) {
-	dir := stateDir(t)
-	o := options(dir)
-	o.TrustFileEdits = true
-	s := open(t, o)
-	write(t, dir, agent(`"security": "full"`))
-	eventually(t, "taken", func() bool { return s.Snapshot().Policy("a").Security == approval.SecurityFull })
-	write(t, dir, agent(`"security": "fool"`))
-	eventually(t, "broken", func() bool { return s.Snapshot().Broken != nil })
-}
-
 // Backups of a running store are not believed: only a start reads them.
 func TestForgedBackup(t *testing.T) {
 	dir := stateDir(t)

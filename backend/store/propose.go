@@ -19,15 +19,10 @@ const quiet = time.Hour
 // ErrTurnedDown says that a person turned the last proposal down a while ago.
 var ErrTurnedDown = errors.New("a person turned the last change down that loosens the policy: talk to them, and try again later")
 
-// ErrLoosens says that a proposal loosens the policy where nobody can be asked
-// about it.
-var ErrLoosens = errors.New("this would loosen the policy: a person on this machine must do that")
-
 // Propose puts the text of a policy that comes from elsewhere in the place of
 // the file, with the socket of this machine. What it tightens holds at once;
-// what it loosens waits for a person like an edit by hand, and is ErrLoosens
-// where those are trusted, and ErrTurnedDown after a person said no to the one
-// before. ErrChanged says that the file is not the one whose hash is baseHash.
+// what it loosens waits for a person like an edit by hand, and is ErrTurnedDown
+// after a person said no to the one before. ErrChanged says that the file is not the one whose hash is baseHash.
 // However many proposals come, they take the place of one backup.
 func (s *Store) Propose(baseHash string, text []byte) (Snapshot, error) {
 	doc, err := s.parse(text)
@@ -50,8 +45,6 @@ func (s *Store) Propose(baseHash string, text []byte) (Snapshot, error) {
 		return now, ErrHeld
 	case baseHash != now.Hash:
 		return now, ErrChanged
-	case s.opt.TrustFileEdits && len(Loosens(now.Document, doc)) > 0:
-		return now, ErrLoosens
 	case s.opt.Now().Sub(s.rejected.at) < quiet && len(Loosens(now.Document, doc)) > 0:
 		return now, ErrTurnedDown
 	}

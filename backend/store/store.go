@@ -42,9 +42,6 @@ type Options struct {
 	Home  string           // what ~ stands for, absolute
 	Now   func() time.Time // nil: the clock
 	Log   *slog.Logger     // nil: none
-	// TrustFileEdits takes every valid edit of the file, also one that
-	// loosens: for hosts without a panel.
-	TrustFileEdits bool
 	// Vault keeps the hash of what was accepted last; nil: nobody does.
 	Vault Vault
 }

@@ -326,7 +326,7 @@ func TestOutsideWriterThatGoesOn(t *testing.T) {
 }
 
 // Nothing that somebody writes is lost while we write as fast as we can: a
-// rule stays until they take it away, and a broken file stays as it is.
+// rule that they add stays, and a broken file stays as it is.
 func TestOutsideWriterAgainstOurs(t *testing.T) {
 	for how, outside := range outsideWriters {
 		t.Run(how, func(t *testing.T) {
@@ -335,9 +335,7 @@ func TestOutsideWriterAgainstOurs(t *testing.T) {
 			}
 			dir := stateDir(t)
 			write(t, dir, list(entryX))
-			o := options(dir)
-			o.TrustFileEdits = true
-			s := open(t, o)
+			s := open(t, options(dir))
 			stop, stopped := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(stopped)
@@ -354,9 +352,11 @@ func TestOutsideWriterAgainstOurs(t *testing.T) {
 					})
 				}
 			}()
+			var rules []string
 			for i := range 150 {
 				rule := fmt.Sprint("rule", i)
-				text := doc(`"defaults": {"denylist": ["`+rule+`"]}`, `"agents": {"a": {"allowlist": [`+entryX+`]}}`)
+				list := `"` + strings.Join(append(rules, rule), `", "`) + `"`
+				text := doc(`"defaults": {"denylist": [`+list+`]}`, `"agents": {"a": {"ask": "always", "allowlist": [`+entryX+`]}}`)
 				if i%3 == 2 {
 					text = "{" + rule
 				}
@@ -367,9 +367,12 @@ func TestOutsideWriterAgainstOurs(t *testing.T) {
 					if i%3 == 2 {
 						return snap.Broken != nil && read(t, file(dir)) == text
 					}
-					rules := snap.Policy("a").Denylist
-					return len(rules) == 1 && rules[0].Pattern == rule && strings.Contains(read(t, file(dir)), rule)
+					now := snap.Policy("a").Denylist
+					return len(now) == len(rules)+1 && now[len(rules)].Pattern == rule && strings.Contains(read(t, file(dir)), `"`+rule+`"`)
 				})
+				if i%3 != 2 {
+					rules = append(rules, rule)
+				}
 			}
 			close(stop)
 			<-stopped

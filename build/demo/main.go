@@ -59,7 +59,7 @@ func start(program string) error {
 			return err
 		}
 	}
-	host := t.command("host", "run", "--ask=command-line")
+	host := t.command("host", "run", "--ask=command-line", "--operate=anyone")
 	var log bytes.Buffer
 	host.Stderr = &log
 	if err := host.Start(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/operator"
 )
 
 // asker shows waiting questions in a terminal, one at a time, and sends what
@@ -33,6 +34,9 @@ type line struct {
 // guard is how long after a question appears typed lines do not count: they
 // were meant for something else.
 const guard = 500 * time.Millisecond
+
+// signPatience is how long a passphrase is waited for; the host waits as long.
+const signPatience = 2 * time.Minute
 
 // askInTerminal asks until the program is told to end or the terminal closes.
 func (p *program) askInTerminal() error {
@@ -74,7 +78,7 @@ func (a *asker) watch(ctx context.Context) error {
 func (a *asker) read() {
 	scanner := bufio.NewScanner(a.stdin)
 	for scanner.Scan() {
-		a.typed <- line{strings.TrimSpace(scanner.Text()), time.Now()}
+		a.typed <- line{scanner.Text(), time.Now()}
 	}
 	close(a.typed)
 }
@@ -113,7 +117,7 @@ func (a *asker) loop(ctx context.Context, watched <-chan error) error {
 			case shown.ID == "":
 			case typed.at.Sub(since) < guard:
 				fmt.Fprint(a.stderr, "(typed too early to be meant for this) > ")
-			case a.answer(ctx, shown, typed.text):
+			case a.answer(ctx, shown, strings.TrimSpace(typed.text)):
 				shown = approval.Prompt{}
 			}
 		}
@@ -143,13 +147,46 @@ func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool
 		fmt.Fprintf(a.stderr, "Type %s > ", choiceKeys(p))
 		return false
 	}
-	params := map[string]any{"id": p.ID, "digest": p.Digest(), "count": p.Count, "decision": d, "by": "terminal", "note": strings.TrimSpace(note)}
-	if err := a.client.Call(ctx, a.key, "pending.answer", params, nil); err != nil {
+	params := map[string]any{"id": p.ID, "digest": p.Digest(), "count": p.Count, "decision": d, "note": strings.TrimSpace(note)}
+	if err := a.client.CallSigned(ctx, a.key, a.sign, "pending.answer", params, nil); err != nil {
 		fmt.Fprintln(a.stderr, "—", plain(err))
 		return true
 	}
 	fmt.Fprintln(a.stderr, "— "+string(d)+".")
 	return true
+}
+
+// sign takes the next line that is typed for the passphrase. The host has no
+// terminal that another program of ours could ask at.
+func (a *asker) sign(ctx context.Context, method string, params []byte, ask ipc.ConfirmAsk) ([]byte, error) {
+	if a.signer != "" {
+		return a.program.sign(ctx, method, params, ask)
+	}
+	key, err := operator.Read(a.state.OperatorPublic())
+	if err != nil {
+		return nil, err
+	}
+	statement, err := host.Statement(a.state.Dir, method, params, ask.Text)
+	if err != nil {
+		return nil, err
+	}
+	statement.Nonce = ask.Nonce
+	if err := echo(a.stdin, false); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = echo(a.stdin, true)
+		fmt.Fprintln(a.stderr)
+	}()
+	fmt.Fprint(a.stderr, "Passphrase: ")
+	select {
+	case typed := <-a.typed:
+		return key.Sign([]byte(typed.text), statement)
+	case <-time.After(signPatience):
+		return nil, errors.New("nothing was typed")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // first returns the oldest question whose caller still waits.

@@ -245,7 +245,7 @@ func (o orders) alone() (tries []attempt) {
 	if os.Geteuid() != 0 {
 		try("typing", fmt.Sprint(o.typeInto()))
 	}
-	second := exec.Command(o.Ours, "--state-dir", o.State, "host", "run", "--ask=nobody", "--trust-file-edits")
+	second := exec.Command(o.Ours, "--state-dir", o.State, "host", "run", "--ask=nobody", "--operate=anyone")
 	second.Env = []string{"HOME=" + o.Home, "SHELL=/bin/sh", "GORACE=atexit_sleep_ms=0"}
 	out, err := second.CombinedOutput()
 	try("a second host", fmt.Sprintf("%v: %s", err, out))

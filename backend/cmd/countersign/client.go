@@ -65,7 +65,8 @@ func (p *program) readingKey(doc *store.Document) ([]byte, error) {
 	return host.ReadOperatorKey(p.state.OperatorKey())
 }
 
-// operate calls a method with the operator key.
+// operate calls a method with the operator key, and with the signature of the
+// person where the host wants it.
 func (p *program) operate(method string, params, out any) error {
 	client, _, err := p.dial()
 	if err != nil {
@@ -76,7 +77,7 @@ func (p *program) operate(method string, params, out any) error {
 	if err != nil {
 		return err
 	}
-	return plain(client.Call(p.ctx, key, method, params, out))
+	return plain(client.CallSigned(p.ctx, key, p.sign, method, params, out))
 }
 
 // lockPatience is how long an edit without a host waits for another one.

@@ -41,7 +41,7 @@ func besiege(t *testing.T) *besieged {
 		t.Fatal(err)
 	}
 	term := newTerminal(t)
-	if err := w.startHost(term.slave, "host", "run", "--ask=command-line"); err != nil {
+	if err := w.startHost(term.slave, "host", "run", "--ask=command-line", "--operate=anyone"); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range [][]string{

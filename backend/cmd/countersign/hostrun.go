@@ -32,12 +32,17 @@ func (hostRefreshCommand) Run(p *program) error {
 
 type hostRunCommand struct {
 	Ask            string `help:"Who answers questions: terminal (this one), command-line (they wait for \"countersign approvals approve\"), nobody (askFallback holds). Default: terminal where there is one, else nobody." enum:"auto,terminal,command-line,nobody" default:"auto"`
-	TrustFileEdits bool   `help:"Take edits of exec-approvals.json that loosen the policy without asking."`
+	Operate        string `help:"Who may answer and loosen the policy from the command line: person (who types the passphrase), anyone (each process that no agent started)." enum:"person,anyone" default:"person"`
+	OperatorKey    string `help:"File of root's with further keys that sign as the passphrase does." placeholder:"FILE"`
+	NoPassphrase   bool   `help:"Do not offer to set a passphrase at the first start."`
+	TrustFileEdits bool   `hidden:""`
 }
 
 func (c *hostRunCommand) Run(p *program) error {
 	terminal := foreground(p.stdin)
 	switch {
+	case c.TrustFileEdits:
+		return exit{exitUsage, "--trust-file-edits is gone: start the host with --operate=anyone, and edits that loosen the policy wait for `countersign policy accept`"}
 	case c.Ask == "auto" && terminal:
 		c.Ask = "terminal"
 	case c.Ask == "auto":
@@ -48,6 +53,11 @@ func (c *hostRunCommand) Run(p *program) error {
 	if leads() {
 		return p.runBelow()
 	}
+	if c.Ask == "terminal" && !c.NoPassphrase {
+		if err := p.offerPassphrase(); err != nil {
+			return err
+		}
+	}
 	// Commands must have no terminal that they could type into.
 	if err := detach(); err != nil {
 		return fmt.Errorf("cannot let go of the terminal: %w", err)
@@ -56,7 +66,7 @@ func (c *hostRunCommand) Run(p *program) error {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: logLevel(c.Ask)}))
 	h, err := host.Start(host.Options{
 		State: p.state, Home: p.home, User: name, Shell: shell, Environ: os.Environ(),
-		TrustFileEdits: c.TrustFileEdits, WaitForAnswers: c.Ask != "nobody", Version: version, Log: log,
+		OperateAnyone: c.Operate == "anyone", OperatorKeys: c.OperatorKey, WaitForAnswers: c.Ask != "nobody", Version: version, Log: log,
 	})
 	switch {
 	case errors.Is(err, ipc.ErrLive) && c.Ask == "terminal":

@@ -26,17 +26,19 @@ var version = "dev"
 // Exit codes beside those of the command that was run. 124 and 126 are those
 // that timeout(1) and shells use for the same.
 const (
-	exitError    = 1
-	exitUsage    = 2
-	exitTimedOut = 124
-	exitNoHost   = 125
-	exitDenied   = 126
+	exitError       = 1
+	exitUsage       = 2
+	exitTimedOut    = 124
+	exitInterrupted = 130
+	exitNoHost      = 125
+	exitDenied      = 126
 )
 
 // commands is the whole command line.
 type commands struct {
 	StateDir string `help:"State folder (default: $COUNTERSIGN_STATE_DIR, $OPENCLAW_STATE_DIR, ~/.openclaw)." placeholder:"DIR" name:"state-dir"`
 	JSON     bool   `help:"Print JSON." name:"json"`
+	Signer   string `help:"Have COMMAND sign what needs the person, in place of the passphrase that is typed here: it reads the change and prints the signature, as countersign operator sign does." placeholder:"COMMAND" name:"signer"`
 
 	Host       hostCommands      `cmd:"" help:"The exec host."`
 	Node       nodeCommands      `cmd:"" help:"The node service: joins a gateway."`
@@ -52,6 +54,7 @@ type commands struct {
 	Pause      pauseCommand      `cmd:"" help:"Let nothing start for a while; what runs goes on."`
 	Resume     resumeCommand     `cmd:"" help:"End a pause."`
 	Stop       stopCommand       `cmd:"" help:"Stop everything: deny all questions, end all that runs, take back leases."`
+	Operator   operatorCommands  `cmd:"" help:"The passphrase that a host without a window asks its person for."`
 	Link       linkCommands      `cmd:"" help:"Have other programs ask this machine's Countersign."`
 	Hook       hookCommands      `cmd:"" help:"Be the hook of an agent, which asks before it makes a call."`
 	MCP        mcpCommands       `cmd:"" name:"mcp" help:"Be an MCP server that runs commands, or stand before another one."`
@@ -66,6 +69,7 @@ type program struct {
 	state  paths.State
 	home   string
 	json   bool
+	signer string // what signs in place of our own program, empty for that
 	stdin  *os.File
 	stdout io.Writer
 	stderr io.Writer
@@ -102,7 +106,7 @@ func run(args []string) int {
 		panic(err)
 	}
 	parsed, help, err := read(parser, args)
-	p := &program{ctx: ctx, json: c.JSON, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := &program{ctx: ctx, json: c.JSON, signer: c.Signer, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	if err != nil {
 		p.json = slices.Contains(args, "--json")
 		code := p.end(exit{exitUsage, err.Error()})

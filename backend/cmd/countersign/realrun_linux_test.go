@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -380,6 +381,13 @@ var joints = []string{
 	"A </dev/null; { B\n} 2>/dev/null", "{ A; B\n} 2>&1 | cat", "cat <<< x; B", "cat <<'E'\nA\nE\nB", "set -o pipefail; A | { B\n} | A",
 }
 
+// joins matches a text that is not whole: alone it asks for what it lacks, and
+// what follows completes it.
+var joins = regexp.MustCompile(`(&&|\|\|?|\\)\s*$`)
+
+// moves matches a text that changes the folder.
+var moves = regexp.MustCompile(`\b(cd|pushd|popd)\b`)
+
 // mixtures runs texts in which one part must ask. Nothing of them starts.
 func (r *realRun) mixtures(job machineJob, before map[string]string) error {
 	var good, bad []corpus.Case
@@ -392,7 +400,10 @@ func (r *realRun) mixtures(job machineJob, before map[string]string) error {
 		}
 		switch v := r.labelled(in("bash", c)).Verdict; {
 		case v != approval.VerdictAllow:
-			bad = append(bad, c)
+			if !joins.MatchString(c.Text) {
+				bad = append(bad, c)
+			}
+		case moves.MatchString(c.Text): // relative names behind it are others
 		case !strings.ContainsAny(c.Text, "#\n"): // what follows would be a comment, or in a document
 			good = append(good, c)
 		}

@@ -73,5 +73,5 @@ func (r record) verify(head string) (report history.Report, err error) {
 	if r.db != nil {
 		return r.db.Verify(r.ctx, head)
 	}
-	return report, r.operate("history.verify", map[string]any{"head": head}, &report)
+	return report, r.read("history.verify", map[string]any{"head": head}, &report)
 }

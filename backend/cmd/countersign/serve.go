@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/agents/remote"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -39,7 +40,7 @@ func (c approvalsServe) Run(p *program) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	fmt.Fprintf(p.stderr, "questions are answered at ws://%s/approvals\n", l.Addr())
-	server := remote.New(remote.Options{Host: remoteHost{client, key}, Token: token, Origins: c.Origin})
+	server := remote.New(remote.Options{Host: remoteHost{program: p, client: client, key: key, yes: new(sync.Mutex)}, Token: token, Origins: c.Origin})
 	return server.Serve(p.ctx, l)
 }
 
@@ -64,8 +65,10 @@ func (c approvalsServe) token(p *program) (string, error) {
 
 // remoteHost asks the host over its socket.
 type remoteHost struct {
+	*program
 	client *ipc.Client
 	key    []byte
+	yes    *sync.Mutex // a person is asked for one passphrase at a time
 }
 
 func (h remoteHost) Watch(ctx context.Context, cursor uint64) (uint64, []approval.Prompt, error) {
@@ -75,5 +78,9 @@ func (h remoteHost) Watch(ctx context.Context, cursor uint64) (uint64, []approva
 }
 
 func (h remoteHost) Answer(ctx context.Context, q approval.Prompt, d approval.Decision, note string) error {
-	return plain(h.client.Call(ctx, h.key, "pending.answer", map[string]any{"id": q.ID, "digest": q.Digest(), "count": q.Count, "decision": d, "note": note}, nil))
+	if d != approval.DecisionDeny {
+		h.yes.Lock()
+		defer h.yes.Unlock()
+	}
+	return plain(h.client.CallSigned(ctx, h.key, h.sign, "pending.answer", map[string]any{"id": q.ID, "digest": q.Digest(), "count": q.Count, "decision": d, "note": note}, nil))
 }

@@ -1,10 +1,15 @@
-//go:build !unix
+//go:build !linux && !darwin
 
 package main
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func foreground(*os.File) bool { return false }
+
+func echo(*os.File, bool) error { return errors.ErrUnsupported }
 
 func signalNumber(string) int { return 0 }
 

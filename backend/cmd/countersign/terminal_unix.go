@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package main
 
@@ -14,6 +14,19 @@ import (
 func foreground(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// echo has a terminal show what is typed, or not.
+func echo(f *os.File, on bool) error {
+	t, err := unix.IoctlGetTermios(int(f.Fd()), getSettings)
+	if err != nil {
+		return err
+	}
+	t.Lflag &^= unix.ECHO
+	if on {
+		t.Lflag |= unix.ECHO
+	}
+	return unix.IoctlSetTermios(int(f.Fd()), setSettings, t)
 }
 
 // signalNumber returns the number of a signal, 0 for a name nobody knows.

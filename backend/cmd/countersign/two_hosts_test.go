@@ -82,7 +82,7 @@ func snapshot(t *testing.T, dir string) string {
 func (w *world) inTerminal(t *testing.T) (*terminal, *process) {
 	t.Helper()
 	term := newTerminal(t)
-	cmd := w.program("/bin/sh", "-c", "countersign host run; echo ended with $?")
+	cmd := w.program("/bin/sh", "-c", "countersign host run --no-passphrase --operate=anyone; echo ended with $?")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.slave, term.slave, term.slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	shell, err := start(cmd)
@@ -247,7 +247,7 @@ func TestTerminalLeader(t *testing.T) {
 	t.Parallel()
 	w := testWorld(t)
 	term := newTerminal(t)
-	cmd := w.command("host", "run")
+	cmd := w.command("host", "run", "--no-passphrase")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.slave, term.slave, term.slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p := background(t, cmd)

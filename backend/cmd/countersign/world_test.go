@@ -129,7 +129,7 @@ func (p *process) end(sig syscall.Signal) {
 // start starts a host with questions for the command line, and waits until it
 // answers.
 func (w *world) start(flags ...string) error {
-	return w.startHost(nil, append([]string{"host", "run", "--ask=command-line"}, flags...)...)
+	return w.startHost(nil, append([]string{"host", "run", "--ask=command-line", "--operate=anyone"}, flags...)...)
 }
 
 func (w *world) startHost(terminal *os.File, words ...string) error {

@@ -1,0 +1,225 @@
+package host
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+const (
+	// confirmTime is how long a person may take to read and to type.
+	confirmTime = 2 * time.Minute
+	// maxConfirms bounds the calls that wait for a signature.
+	maxConfirms = 64
+)
+
+// confirms are calls that wait for a person's signature, by the nonce that each
+// was given.
+type confirms struct {
+	mu      sync.Mutex
+	waiting map[string]confirm
+}
+
+type confirm struct {
+	conn      uint64
+	statement operator.Statement
+	until     time.Time
+}
+
+// errNoPassphrase says that nobody can be known to be the person here.
+var errNoPassphrase = errors.New("this needs the person, and no passphrase is set: end the host, run `countersign operator passphrase`, and start it again; or start it with `--operate=anyone`, if no agent runs on this machine")
+
+// How it was known that the person agrees; a row of the history says it.
+const (
+	byTerminal  = "terminal"
+	bySignature = "command line"
+	byRoot      = "root"
+	byAnyone    = "command line, --operate=anyone"
+)
+
+// person returns nil where a call that loosens, says yes or stops guarding may go
+// on: the person agreed to exactly these lines. how says by what that is known.
+// With a signature still to come the error is an *ipc.Error of code CONFIRM.
+func (h *Host) person(c ipc.Call, lines []string) (how string, err error) {
+	defer func() {
+		if err == nil {
+			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", lines)
+		}
+	}()
+	own := c.Peer.PID == os.Getpid()
+	switch {
+	case own && len(h.keys) == 0 && !h.opt.Panel:
+		return byTerminal, nil // what is typed at the host's own terminal
+	case h.opt.OperateAnyone:
+		return byAnyone, nil
+	case c.Peer.UID == 0 && os.Getuid() != 0:
+		return byRoot, nil
+	case h.panelOnly():
+		return "", errPanel
+	case len(h.keys) == 0:
+		return "", errNoPassphrase
+	}
+	text := h.confirmText(c, lines)
+	if c.Confirmation == nil {
+		return "", h.askSignature(c, text)
+	}
+	return bySignature, h.checkSignature(c, text)
+}
+
+// confirmText is what a person reads before the passphrase.
+func (h *Host) confirmText(c ipc.Call, lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  %s\n", display.Line(line))
+	}
+	fmt.Fprintf(&b, "Asked by %s\n", h.caller(c))
+	fmt.Fprintf(&b, "Host     Countersign %s, process %d, started %s, in %s", h.opt.Version, os.Getpid(), h.started.Format("2006-01-02 15:04"), display.Line(h.opt.State.Dir))
+	return b.String()
+}
+
+// caller names the process that calls and the program that started it.
+func (h *Host) caller(c ipc.Call) string {
+	named := func(pid int) string {
+		_, path, err := proc.Exe(pid)
+		if err != nil {
+			return fmt.Sprintf("process %d", pid)
+		}
+		return fmt.Sprintf("%s (process %d)", display.Line(filepath.Base(path)), pid)
+	}
+	text := named(c.Peer.PID)
+	if len(c.Peer.Ancestors) > 0 && c.Peer.Ancestors[0] > 1 {
+		text += ", started by " + named(c.Peer.Ancestors[0])
+	}
+	return text
+}
+
+// askSignature gives a call the nonce with which it may come again.
+func (h *Host) askSignature(c ipc.Call, text string) error {
+	statement, err := h.statement(c, text)
+	if err != nil {
+		return err
+	}
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	statement.Nonce = hex.EncodeToString(b[:])
+	now := time.Now()
+	h.confirms.mu.Lock()
+	defer h.confirms.mu.Unlock()
+	// A connection has one at a time: the last.
+	maps.DeleteFunc(h.confirms.waiting, func(_ string, w confirm) bool { return w.conn == c.Conn || now.After(w.until) })
+	if len(h.confirms.waiting) >= maxConfirms {
+		return errors.New("too many calls wait for a passphrase: try again later")
+	}
+	if h.confirms.waiting == nil {
+		h.confirms.waiting = map[string]confirm{}
+	}
+	h.confirms.waiting[statement.Nonce] = confirm{c.Conn, statement, now.Add(confirmTime)}
+	return &ipc.Error{Code: ipc.CodeConfirm, Message: "this needs the person's passphrase", Confirm: &ipc.ConfirmAsk{Nonce: statement.Nonce, Text: text}}
+}
+
+// checkSignature takes a nonce back, whatever comes of it.
+func (h *Host) checkSignature(c ipc.Call, text string) error {
+	h.confirms.mu.Lock()
+	w, there := h.confirms.waiting[c.Confirmation.Nonce]
+	delete(h.confirms.waiting, c.Confirmation.Nonce)
+	h.confirms.mu.Unlock()
+	statement, err := h.statement(c, text)
+	if err != nil {
+		return err
+	}
+	statement.Nonce = c.Confirmation.Nonce
+	switch {
+	case !there || w.conn != c.Conn || time.Now().After(w.until):
+		return errors.New("the time for the passphrase is over: try again")
+	case w.statement.Text != text:
+		return errors.New("what would change is something else by now: try again")
+	case !slices.ContainsFunc(h.keys, func(k operator.Key) bool { return k.Verify(statement, c.Confirmation.Signature) }):
+		return operator.ErrWrong
+	}
+	return nil
+}
+
+func (h *Host) statement(c ipc.Call, text string) (operator.Statement, error) {
+	return Statement(h.opt.State.Dir, c.Method, c.Params, text)
+}
+
+// Statement is what is signed of a call to the host of a state folder, without
+// the nonce.
+func Statement(dir, method string, params []byte, text string) (operator.Statement, error) {
+	boot, err := operator.Boot()
+	if err != nil {
+		return operator.Statement{}, err
+	}
+	device, inode, err := folderID(dir)
+	return operator.Statement{Device: device, Inode: inode, Boot: boot, Method: method, Params: params, Text: text}, err
+}
+
+// readKeys reads what signatures are checked with: the key of the passphrase, if
+// one is set, and those of root's file.
+func (h *Host) readKeys() error {
+	key, err := operator.Read(h.opt.State.OperatorPublic())
+	switch {
+	case err == nil:
+		h.keys = append(h.keys, key)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot tell the person's passphrase: %w", err)
+	}
+	if h.opt.OperatorKeys == "" {
+		return nil
+	}
+	keys, err := operator.ReadRoot(h.opt.OperatorKeys)
+	if err != nil {
+		return fmt.Errorf("cannot read the keys that may operate: %w", err)
+	}
+	h.keys = append(h.keys, keys...)
+	return nil
+}
+
+// needsPerson ends an edit that a person has to agree to first.
+type needsPerson struct{ loosens []string }
+
+func (needsPerson) Error() string { return "this edit needs the person" }
+
+// update edits the policy for the command line, once the person agreed to what it
+// loosens, and lets the new one answer the questions it covers.
+func (h *Host) update(c ipc.Call, baseHash string, edit func(*store.Document) error) (any, error) {
+	var agreed []string
+	for {
+		snap, err := h.edit(baseHash, func(d *store.Document) error {
+			if err := edit(d); err != nil {
+				return err
+			}
+			loosens := store.Loosens(h.store.Snapshot().Document, d)
+			if len(loosens) > 0 && !slices.Equal(loosens, agreed) {
+				return needsPerson{loosens}
+			}
+			return nil
+		})
+		var first needsPerson
+		if !errors.As(err, &first) {
+			if err != nil {
+				return nil, err
+			}
+			return map[string]string{"hash": snap.Hash}, nil
+		}
+		if _, err := h.person(c, first.loosens); err != nil {
+			return nil, err
+		}
+		agreed = first.loosens
+	}
+}

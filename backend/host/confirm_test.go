@@ -1,0 +1,199 @@
+//go:build linux || darwin
+
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+var passphrase = []byte("correct horse battery staple")
+
+// signer signs as the command line does, and keeps what it was shown.
+type signer struct {
+	b     *bench
+	key   operator.Key
+	typed []byte
+	shown []string
+	spoil func(*operator.Statement, *ipc.ConfirmAsk)
+}
+
+func (s *signer) sign(_ context.Context, method string, params []byte, ask ipc.ConfirmAsk) ([]byte, error) {
+	s.shown = append(s.shown, ask.Text)
+	statement, err := Statement(s.b.opt.State.Dir, method, params, ask.Text)
+	if err != nil {
+		return nil, err
+	}
+	statement.Nonce = ask.Nonce
+	if s.spoil != nil {
+		s.spoil(&statement, &ask)
+	}
+	return s.key.Sign(s.typed, statement)
+}
+
+// signed makes calls to a host that has a passphrase.
+func signed(t *testing.T) (*bench, *signer, func(method string, params any) error) {
+	t.Helper()
+	b := newBench(t)
+	key, err := operator.New(passphrase)
+	must(t, err)
+	b.keys = []operator.Key{key}
+	s := &signer{b: b, key: key, typed: passphrase}
+	client, _, err := Dial(b.opt.State, b.home)
+	must(t, err)
+	t.Cleanup(client.Close)
+	return b, s, func(method string, params any) error {
+		return client.CallSigned(context.Background(), b.key, s.sign, method, params, nil)
+	}
+}
+
+func set(field, value string) map[string]string {
+	return map[string]string{"agentId": "main", "field": field, "value": value}
+}
+
+// TestLooseningNeedsPassphrase: the difference decides, not the verb.
+func TestLooseningNeedsPassphrase(t *testing.T) {
+	b, s, call := signed(t)
+	for _, row := range []struct {
+		method string
+		params any
+		asks   bool
+	}{
+		{"policy.set", set("security", "full"), true},
+		{"policy.set", set("security", "deny"), false},
+		{"policy.set", set("security", "allowlist"), true},
+		{"policy.set", set("ask", "on-miss"), true}, // what was denied is asked about
+		{"policy.set", set("ask", "always"), false},
+		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]string{"pattern": "rm"}}, false},
+		{"entries.add", map[string]any{"agentId": "main", "entry": map[string]string{"pattern": "/usr/bin/true"}}, true},
+		{"entries.remove", map[string]string{"agentId": "main", "which": "/usr/bin/true"}, false},
+		{"pause", struct{}{}, false},
+		{"resume", nil, true},
+		{"environment.read", struct{}{}, true},
+		{"leases.end", map[string]bool{"all": true}, false},
+		{"stop", struct{}{}, false},
+	} {
+		before := len(s.shown)
+		if err := call(row.method, row.params); err != nil {
+			t.Errorf("%s %v: %v", row.method, row.params, err)
+		}
+		if asked := len(s.shown) > before; asked != row.asks {
+			t.Errorf("%s %v: asked is %v", row.method, row.params, asked)
+		}
+	}
+	for _, part := range []string{"Asked by ", "Host ", b.opt.State.Dir} {
+		if !slices.ContainsFunc(s.shown, func(text string) bool { return strings.Contains(text, part) }) {
+			t.Errorf("%q is not shown: %q", part, s.shown)
+		}
+	}
+}
+
+// TestYesNeedsPassphrase: each yes to a question, and no denial.
+func TestYesNeedsPassphrase(t *testing.T) {
+	b, s, call := signed(t)
+	b.askers.always = true
+	_, err := b.Update(func(d *store.Document) error { return d.Set("main", "ask", "on-miss") })
+	must(t, err)
+	for decision, asks := range map[approval.Decision]bool{approval.AllowOnce: true, approval.DecisionDeny: false} {
+		p, shown, done := b.waits("touch", "never")
+		before := len(s.shown)
+		must(t, call("pending.answer", map[string]any{"id": p.ID, "digest": shown.Digest, "count": shown.Count, "decision": decision}))
+		if asked := len(s.shown) > before; asked != asks {
+			t.Errorf("%s: asked is %v", decision, asked)
+		}
+		<-done
+	}
+	if !strings.Contains(s.shown[0], "touch never") || !strings.Contains(s.shown[0], "main") {
+		t.Errorf("it shows %q", s.shown[0])
+	}
+}
+
+// TestSignatures: nothing but the passphrase under what was shown counts, once.
+func TestSignatures(t *testing.T) {
+	b, s, call := signed(t)
+	loosen := set("security", "full")
+	unchanged := func(name string) {
+		t.Helper()
+		if now := b.Policy().Policy("main").Security; now == approval.SecurityFull {
+			t.Fatalf("%s: security is %s", name, now)
+		}
+	}
+	for name, spoil := range map[string]func(*operator.Statement, *ipc.ConfirmAsk){
+		"of another folder":     func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Inode++ },
+		"of another start":      func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Boot = "x" },
+		"of another nonce":      func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Nonce = "x" },
+		"of another method":     func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Method = "pause" },
+		"of other parameters":   func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Params = []byte("null") },
+		"of another text":       func(x *operator.Statement, _ *ipc.ConfirmAsk) { x.Text = "looser: nothing" },
+		"after the time":        func(x *operator.Statement, _ *ipc.ConfirmAsk) { b.expire() },
+		"of another difference": func(x *operator.Statement, _ *ipc.ConfirmAsk) { b.mustSet(t, "security", "deny") },
+	} {
+		b.mustSet(t, "security", "allowlist")
+		s.spoil = spoil
+		if err := call("policy.set", loosen); err == nil {
+			t.Errorf("%s: it counts", name)
+		}
+		unchanged(name)
+	}
+	b.mustSet(t, "security", "allowlist")
+	s.spoil, s.typed = nil, []byte("another passphrase")
+	if err := call("policy.set", loosen); !errors.Is(err, operator.ErrWrong) {
+		t.Errorf("a wrong passphrase: %v", err)
+	}
+	unchanged("a wrong passphrase")
+
+	// A signature is good for one call on one connection.
+	s.typed = passphrase
+	client, _, err := Dial(b.opt.State, b.home)
+	must(t, err)
+	defer client.Close()
+	other, _, err := Dial(b.opt.State, b.home)
+	must(t, err)
+	defer other.Close()
+	stolen := func(from, to *ipc.Client) error {
+		var refused *ipc.Error
+		err := from.Call(context.Background(), b.key, "policy.set", loosen, nil)
+		if !errors.As(err, &refused) || refused.Code != ipc.CodeConfirm {
+			t.Fatalf("without a signature: %v", err)
+		}
+		params, err := json.Marshal(loosen)
+		must(t, err)
+		signature, err := s.sign(context.Background(), "policy.set", params, *refused.Confirm)
+		must(t, err)
+		return to.CallSigned(context.Background(), b.key, func(context.Context, string, []byte, ipc.ConfirmAsk) ([]byte, error) {
+			return signature, nil
+		}, "policy.set", loosen, nil)
+	}
+	if err := stolen(client, other); err == nil {
+		t.Error("a signature counts on another connection")
+	}
+	unchanged("another connection")
+	if err := call("policy.set", loosen); err != nil {
+		t.Errorf("at last: %v", err)
+	}
+}
+
+func (b *bench) mustSet(t *testing.T, field, value string) {
+	t.Helper()
+	_, err := b.Update(func(d *store.Document) error { return d.Set("main", field, value) })
+	must(t, err)
+}
+
+// expire has the time of all signatures be over.
+func (b *bench) expire() {
+	b.confirms.mu.Lock()
+	defer b.confirms.mu.Unlock()
+	for nonce, w := range b.confirms.waiting {
+		w.until = w.until.Add(-confirmTime)
+		b.confirms.waiting[nonce] = w
+	}
+}
