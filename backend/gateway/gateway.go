@@ -32,6 +32,8 @@ type Options struct {
 	State paths.State
 	// Token lets its holder in, with every scope.
 	Token string
+	// Names are those by which it is called, beside its addresses and localhost.
+	Names []string
 	// Road leads to the exec host of this machine.
 	Road host.RoadOptions
 	// DockerSockets are where engines for sandboxes may listen, and Private are

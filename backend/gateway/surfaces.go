@@ -6,6 +6,7 @@ import (
 	"github.com/countersign-app/countersign/backend/link"
 	"github.com/countersign-app/countersign/backend/metrics"
 	"github.com/countersign-app/countersign/backend/rescue"
+	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
 // counts are what /metrics tells. None of it names an agent, a session or a
@@ -45,7 +46,8 @@ func (g *Gateway) connected(role string) (n int) {
 }
 
 // handler serves the doors: the WebSocket, and three pages that tell how the
-// gateway is. Nobody needs a token for those: they tell no secret.
+// gateway is. Nobody needs a token for those: they tell no secret. No web page
+// calls any of them.
 func (g *Gateway) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", g.metrics)
@@ -58,7 +60,7 @@ func (g *Gateway) handler() http.Handler {
 		say(w, http.StatusOK, "ok")
 	})
 	mux.HandleFunc("GET /{$}", g.serveLine)
-	return mux
+	return webdoor.Guard(webdoor.Anywhere(g.opt.Names), nil, mux)
 }
 
 func say(w http.ResponseWriter, code int, text string) {

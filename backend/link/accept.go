@@ -16,8 +16,8 @@ import (
 // the device proved itself, and lets admit decide about the rest. admit must
 // not trust Connect further than its signature goes: the token is its matter.
 //
-// Pages of other origins are refused. The error says why nobody came in; the
-// other end was told.
+// Which names and pages may call is settled before. The error says why nobody
+// came in; the other end was told.
 func Accept(w http.ResponseWriter, r *http.Request, admit func(*Connect) (*Hello, *Error)) (*Conn, *Connect, error) {
 	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {

@@ -34,7 +34,10 @@ func Dial(ctx context.Context, o Options) (*Conn, *Hello, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
 	}})
 	if err != nil {
-		if resp != nil {
+		switch {
+		case resp != nil && resp.StatusCode == http.StatusForbidden: // ours says so to a name that is not its own
+			return nil, nil, errors.New("cannot connect to the gateway: it answered 403 Forbidden: call it by its address, or start it with --name and the name that you use")
+		case resp != nil:
 			return nil, nil, fmt.Errorf("cannot connect to the gateway: it answered %s", resp.Status)
 		}
 		return nil, nil, fmt.Errorf("cannot connect to the gateway: %w", errors.Unwrap(err))

@@ -13,13 +13,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
 // Path is where MCP is spoken over HTTP.
@@ -88,7 +89,7 @@ func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 	s := newServer(opt, legacy())
 	var open atomic.Int32
 	h := &http.Server{
-		Handler: s.handler(door, l.Addr().(*net.TCPAddr)), ReadHeaderTimeout: arriving, IdleTimeout: idleConnection, MaxHeaderBytes: maxHeader,
+		Handler: s.handler(door, l.Addr()), ReadHeaderTimeout: arriving, IdleTimeout: idleConnection, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
 		ConnState: func(c net.Conn, state http.ConnState) {
 			switch state {
@@ -119,44 +120,27 @@ func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 
 // handler is the way of a request: which name it called, which page sent it, who
 // sent it, what it holds, and only then what it says.
-func (s *server) handler(door Door, at *net.TCPAddr) http.Handler {
+func (s *server) handler(door Door, at net.Addr) http.Handler {
 	mcp := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
 		SessionTimeout: idleSession, MaxRequestBodyBytes: maxMessage,
 	})
 	known := auth.RequireBearerToken(verifier(door.Token), &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 	mux := http.NewServeMux()
 	mux.Handle(Path, s.bounded(mcp))
-	return named(at, fromPage(door.Origins, known(mux)))
+	return webdoor.Guard(webdoor.Here(at), door.Origins, answerable(known(mux)))
 }
 
-// named refuses requests that called us by another name than our own: a page
-// whose name was made to lead here calls us by that name.
-func named(at *net.TCPAddr, next http.Handler) http.Handler {
-	port := strconv.Itoa(at.Port)
-	ours := []string{net.JoinHostPort(at.IP.String(), port), net.JoinHostPort("localhost", port)}
+// answerable lets the pages that may come read what they get. Which ones may is
+// settled before.
+func answerable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !slices.Contains(ours, r.Host) {
-			http.Error(w, "this server is not called that", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// fromPage refuses requests of web pages, but for those that a person named.
-func fromPage(origins []string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from, page := r.Header["Origin"]
-		if !page {
+		from := r.Header.Get("Origin")
+		if from == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if len(from) != 1 || !slices.Contains(origins, from[0]) {
-			http.Error(w, "pages of this origin may not come here", http.StatusForbidden)
-			return
-		}
 		head := w.Header()
-		head.Set("Access-Control-Allow-Origin", from[0])
+		head.Set("Access-Control-Allow-Origin", from)
 		head.Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
 		head.Set("Vary", "Origin")
 		if r.Method == http.MethodOptions { // the browser asks first, and without the token

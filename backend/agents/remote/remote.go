@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/rescue"
+	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
 // Host is where questions wait.
@@ -68,7 +68,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		l.Close()
 		return errors.New("approvals are answered on this machine only: listen on 127.0.0.1")
 	}
-	srv := &http.Server{Handler: s.door(l.Addr().String()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	srv := &http.Server{Handler: s.door(l.Addr()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -99,17 +99,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // door lets in who has the token, comes to the name that we listen on, and is no
 // web page of somebody else.
-func (s *Server) door(addr string) http.Handler {
-	_, port, _ := net.SplitHostPort(addr)
-	own := map[string]bool{addr: true, "localhost:" + port: true, "127.0.0.1:" + port: true, "[::1]:" + port: true}
+func (s *Server) door(at net.Addr) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + s.opt.Token))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return webdoor.Guard(webdoor.Here(at), s.opt.Origins, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		switch {
-		case !own[r.Host]: // a page that gave its own name our address
-			http.Error(w, "unknown host", http.StatusForbidden)
-		case r.Header.Get("Origin") != "" && !s.allows(r.Header.Get("Origin")):
-			http.Error(w, "this page may not connect", http.StatusForbidden)
 		case subtle.ConstantTimeCompare(got[:], want[:]) != 1:
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "the token is wrong or missing", http.StatusUnauthorized)
@@ -118,16 +112,7 @@ func (s *Server) door(addr string) http.Handler {
 		default:
 			s.accept(w, r)
 		}
-	})
-}
-
-func (s *Server) allows(origin string) bool {
-	for _, o := range s.opt.Origins {
-		if strings.EqualFold(o, origin) {
-			return true
-		}
-	}
-	return false
+	}))
 }
 
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/display"
@@ -43,6 +44,8 @@ type gatewayFlags struct {
 	TLSCert   string `help:"Certificate, in PEM." placeholder:"FILE" name:"tls-cert"`
 	TLSKey    string `help:"Key of the certificate, in PEM." placeholder:"FILE" name:"tls-key"`
 	Plaintext bool   `help:"Listen for other machines without TLS, for everybody on the way to read."`
+	// Name keeps web pages out whose name leads here.
+	Name []string `help:"Name by which others call this gateway, beside its addresses, the name of this machine and those of the certificate; may be repeated." placeholder:"HOST"`
 }
 
 type gatewayRun struct{ gatewayFlags }
@@ -56,8 +59,12 @@ func (c *gatewayRun) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	names, secure, err := c.identity()
+	if err != nil {
+		return err
+	}
 	g, err := gateway.New(gateway.Options{
-		State: p.state, Token: token, Version: version, Log: log,
+		State: p.state, Token: token, Names: names, Version: version, Log: log,
 		Road:          host.RoadOptions{State: p.state, Home: p.home, Log: log, Own: p.ownHost(log)},
 		DockerSockets: paths.DockerSockets(os.Getenv, p.home), Private: paths.SessionSockets(os.Getenv),
 	})
@@ -68,15 +75,31 @@ func (c *gatewayRun) Run(p *program) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
-	if c.TLSCert != "" {
-		pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
-		if err != nil {
-			return fmt.Errorf("cannot read the certificate: %w", err)
-		}
-		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+	if secure != nil {
+		l = tls.NewListener(l, secure)
 	}
 	log.Info("the gateway listens", "address", l.Addr().String(), "token", p.state.GatewayToken())
 	return g.Run(p.ctx, l)
+}
+
+// identity is by which names the gateway is called, and how it proves them, nil
+// without TLS.
+func (c *gatewayFlags) identity() (names []string, secure *tls.Config, err error) {
+	names = slices.Clone(c.Name)
+	if name, _, err := net.SplitHostPort(c.Listen); err == nil {
+		names = append(names, name)
+	}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	if c.TLSCert == "" {
+		return names, nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read the certificate: %w", err)
+	}
+	return append(names, pair.Leaf.DNSNames...), &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // check refuses what would show the token to the network.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestTLS(t *testing.T) {
 	}
 	about := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"gateway.example"}, IsCA: true, BasicConstraintsValid: true,
 	}
 	text, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
 	if err != nil {
@@ -65,6 +66,11 @@ func TestTLS(t *testing.T) {
 		return file
 	}
 	cert, keyFile := write("cert.pem", "CERTIFICATE", text), write("key.pem", "PRIVATE KEY", secret)
+	flags := gatewayFlags{Listen: "build.example:1", TLSCert: cert, TLSKey: keyFile, Name: []string{"other.example"}}
+	names, _, err := flags.identity()
+	if machine, _ := os.Hostname(); err != nil || !slices.Equal(names, []string{"other.example", "build.example", machine, "gateway.example"}) {
+		t.Errorf("the gateway is called %q: %v", names, err)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	if err != nil {
 		t.Fatal(err)

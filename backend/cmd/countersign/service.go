@@ -92,6 +92,9 @@ func (c *gatewayInstall) Run(p *program) error {
 	if c.Plaintext {
 		words = append(words, "--plaintext")
 	}
+	for _, name := range c.Name {
+		words = append(words, "--name", name)
+	}
 	return p.install("gateway", "Countersign gateway", words...)
 }
 
