@@ -56,7 +56,7 @@ var forNetwork = []string{"/etc/hosts", "/etc/resolv.conf", "/etc/services"}
 
 // args are those of bwrap, up to the command.
 func (b *wrapBox) args(j Job) []string {
-	args := []string{"--unshare-user", "--disable-userns", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"}
+	args := []string{"--unshare-user", "--disable-userns", "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--seccomp", strconv.Itoa(fdFilter), "--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"}
 	seen := system
 	if b.c.Network {
 		args, seen = append(args, "--share-net"), slices.Concat(system, forNetwork)
@@ -79,30 +79,44 @@ func (b *wrapBox) args(j Job) []string {
 		args = append(args, "--ro-bind", m, m)
 	}
 	args = append(args, "--bind", b.c.Workspace, b.c.Workspace, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", j.Dir)
-	for _, kv := range environment(j, b.c.Workspace) {
-		name, value, _ := strings.Cut(kv, "=")
-		args = append(args, "--setenv", name, value)
-	}
 	return args
 }
 
-// Descriptors of bwrap: its arguments, what it tells, and what it waits for.
+// Descriptors of bwrap: its arguments, what it tells, what it waits for, its
+// filter of system calls, what the starter is told, and the starter itself.
 const (
-	fdArgs   = 3
-	fdStatus = 4
-	fdBlock  = 5
+	fdArgs = 3 + iota
+	fdStatus
+	fdBlock
+	fdFilter
+	fdErrand
+	fdStarter
 )
 
 // stuckTime is how long bwrap may take to end after its command was ended. What
 // the kernel does not let go, such as a disk that is away, is not waited for.
 const stuckTime = 10 * time.Second
 
-// run starts bwrap, which takes its arguments from a pipe: among them are the
-// values of variables, and everybody can read those of a process.
+// run starts bwrap. What the command gets travels through a pipe: among that are
+// the values of variables, and everybody can read the arguments of a process.
+// It returns once nothing in the box lives any more.
 func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err error) {
 	if b.ended() {
 		return 0, errVanished
 	}
+	calls, err := filter()
+	if err != nil {
+		return 0, err
+	}
+	work, err := json.Marshal(errand{Argv: j.Argv, Env: environment(j, b.c.Workspace), Processes: uint64(b.c.Processes), Memory: uint64(b.c.Memory)})
+	if err != nil {
+		return 0, err
+	}
+	self, err := os.Open("/proc/self/exe") // the file that runs, also after an upgrade
+	if err != nil {
+		return 0, err
+	}
+	defer self.Close()
 	pipes, err := newPipes()
 	if err != nil {
 		return 0, err
@@ -119,11 +133,10 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 			_ = pipes.status[0].SetReadDeadline(time.Now()) // it is closed where all went well
 		})
 	})()
-	cmd := exec.CommandContext(stuck, b.bwrap, append([]string{
-		"--args", strconv.Itoa(fdArgs), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock), "--",
-	}, j.Argv...)...)
+	cmd := exec.CommandContext(stuck, b.bwrap, "--args", strconv.Itoa(fdArgs), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock),
+		"--", "/proc/self/fd/"+strconv.Itoa(fdStarter), starterWord)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{}, "/", termTime
-	cmd.ExtraFiles = []*os.File{pipes.args[0], pipes.status[1], pipes.block[0]}
+	cmd.ExtraFiles = []*os.File{pipes.args[0], pipes.status[1], pipes.block[0], pipes.filter[0], pipes.errand[0], self}
 	cmd.Stdout, cmd.Stderr = out.stream(0), out.stream(1)
 	// bwrap ends with the thread that started it, so that one stays.
 	over := make(chan error, 1)
@@ -138,15 +151,25 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 		if err == nil {
 			_, _ = io.WriteString(pipes.args[1], strings.Join(b.args(j), "\x00")+"\x00") // it says so itself if it misses some
 			pipes.args[1].Close()
+			_, _ = pipes.filter[1].Write(calls) // one that is cut is refused by bwrap
+			pipes.filter[1].Close()
+			go func() { // it is read once the box is made, and may be long
+				_, _ = pipes.errand[1].Write(work) // one that is cut is refused by the starter
+				pipes.errand[1].Close()
+			}()
 			err = cmd.Wait()
 		}
 		over <- err
 	}()
-	ran := b.follow(ctx, j, pipes)
+	ran, began, gone := b.follow(ctx, j, pipes)
 	err = <-over
 	switch {
+	case !gone:
+		return 0, errors.New("the sandbox of this command cannot be ended: what the kernel holds in it, such as a disk that is away, must go first")
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
+	case ran == nil && began:
+		return 0, errors.New("bubblewrap was ended by others: nobody knows how the command ended, and nothing of it runs on")
 	case ran == nil:
 		_, said := out.texts()
 		if said == "" && err != nil {
@@ -157,33 +180,36 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 	return *ran, nil
 }
 
-// follow reads what bwrap tells, sets the limits of the command before it
-// begins, and ends it with ctx. It returns the status of the command, nil if
-// it never began.
+// follow reads what bwrap tells, lets the command begin once its box can be
+// ended, and ends it with ctx and when bwrap says no more. It returns the status
+// of the command, nil if nobody knows it; whether it began; and whether all of
+// the box is gone.
 //
-// The command is ended by its first process, without which nothing in its box
-// lives. bwrap itself is left to end then: killed too early, it would leave
-// that one behind.
-func (b *wrapBox) follow(ctx context.Context, j Job, pipes *pipes) (status *int) {
-	var child struct {
+// The box is ended by its first process, without which nothing in it lives.
+// bwrap itself is left to end then: killed too early, it would leave that one
+// behind.
+func (b *wrapBox) follow(ctx context.Context, j Job, pipes *pipes) (status *int, began, gone bool) {
+	var boxed struct {
 		sync.Mutex
-		fd   int
-		over bool
+		fd int
 	}
-	child.fd = -1
+	boxed.fd = -1
 	kill := func() {
-		child.Lock()
-		defer child.Unlock()
-		if child.fd >= 0 && !child.over {
-			_ = unix.PidfdSendSignal(child.fd, unix.SIGKILL, nil, 0) // it may have ended
+		boxed.Lock()
+		defer boxed.Unlock()
+		if boxed.fd >= 0 {
+			_ = unix.PidfdSendSignal(boxed.fd, unix.SIGKILL, nil, 0) // it may have ended
 		}
 	}
-	defer context.AfterFunc(ctx, kill)()
+	stop := context.AfterFunc(ctx, kill)
 	defer func() {
-		child.Lock()
-		defer child.Unlock()
-		if child.over = true; child.fd >= 0 {
-			unix.Close(child.fd)
+		stop()
+		kill()
+		boxed.Lock()
+		defer boxed.Unlock()
+		if gone = boxed.fd < 0 || ends(boxed.fd); boxed.fd >= 0 {
+			unix.Close(boxed.fd)
+			boxed.fd = -1
 		}
 	}()
 	for d := json.NewDecoder(pipes.status[0]); ; {
@@ -192,25 +218,25 @@ func (b *wrapBox) follow(ctx context.Context, j Job, pipes *pipes) (status *int)
 			Exit  *int `json:"exit-code"`
 		}
 		if d.Decode(&told) != nil {
-			return status
+			return status, began, false
 		}
 		if told.Exit != nil {
 			status = told.Exit
 		}
-		if told.Child == nil {
+		if told.Child == nil || began {
 			continue
 		}
 		fd, err := unix.PidfdOpen(*told.Child, 0)
 		if err == nil {
-			child.Lock()
-			child.fd = fd
-			child.Unlock()
-			err = b.limit(*told.Child)
+			boxed.Lock()
+			boxed.fd = fd
+			boxed.Unlock()
 		}
 		if err != nil || ctx.Err() != nil {
 			kill()
 			continue
 		}
+		began = true
 		pipes.block[1].Close() // it goes on
 		if j.Started != nil {
 			j.Started()
@@ -218,23 +244,23 @@ func (b *wrapBox) follow(ctx context.Context, j Job, pipes *pipes) (status *int)
 	}
 }
 
-// limit sets the limits of a process, which what it starts inherits. In its
-// own user namespace, only what runs in the box counts.
-func (b *wrapBox) limit(pid int) error {
-	for resource, most := range map[int]uint64{unix.RLIMIT_NPROC: uint64(b.c.Processes), unix.RLIMIT_DATA: uint64(b.c.Memory), unix.RLIMIT_CORE: 0} {
-		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
-			return err
+// ends waits for the end of a process that was killed. That of the first process
+// of a box comes after that of all others in it.
+func ends(pidfd int) bool {
+	for end := time.Now().Add(stuckTime); ; {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(time.Until(end).Milliseconds()))
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0
 		}
 	}
-	return nil
 }
 
 // pipes are those between us and bwrap.
-type pipes struct{ args, status, block [2]*os.File } // for reading, for writing
+type pipes struct{ args, status, block, filter, errand [2]*os.File } // for reading, for writing
 
 func newPipes() (*pipes, error) {
 	p := &pipes{}
-	for _, one := range []*[2]*os.File{&p.args, &p.status, &p.block} {
+	for _, one := range []*[2]*os.File{&p.args, &p.status, &p.block, &p.filter, &p.errand} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			p.close()
@@ -250,10 +276,13 @@ func (p *pipes) closeTheirs() {
 	p.args[0].Close()
 	p.status[1].Close()
 	p.block[0].Close()
+	p.filter[0].Close()
+	p.errand[0].Close()
 }
 
 func (p *pipes) close() {
-	for _, f := range []*os.File{p.args[0], p.args[1], p.status[0], p.status[1], p.block[0], p.block[1]} {
-		f.Close() // nil and what is closed already are errors that say nothing
+	for _, one := range [][2]*os.File{p.args, p.status, p.block, p.filter, p.errand} {
+		one[0].Close() // nil and what is closed already are errors that say nothing
+		one[1].Close()
 	}
 }
