@@ -181,7 +181,7 @@ func requestOf(req *sdk.CallToolRequest) context.Context {
 const sessionHeader = "Mcp-Session-Id"
 
 // bounded refuses what is too large or ambiguous, and clients beyond those that
-// there is room for. It ends what runs for a session that its client ends: the
+// there is room for, once all that are here work. It ends what runs for a session that its client ends: the
 // SDK would wait for it.
 func (s *server) bounded(next http.Handler) http.Handler {
 	var opening atomic.Int32
@@ -195,12 +195,16 @@ func (s *server) bounded(next http.Handler) http.Handler {
 			return
 		}
 		if id == "" {
-			defer opening.Add(-1)
-			if int(opening.Add(1))+s.open() > maxSessions {
+			defer func() {
+				s.opened(w.Header().Get(sessionHeader))
+				opening.Add(-1)
+			}()
+			if int(opening.Add(1))+s.open() > maxSessions && !s.makeRoom() {
 				http.Error(w, "as many clients are connected as may: end one of them", http.StatusServiceUnavailable)
 				return
 			}
 		}
+		s.seen(id)
 		body, status, err := readBody(w, r)
 		if err != nil {
 			http.Error(w, err.Error(), status)
@@ -239,6 +243,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 func (s *server) endOne(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.used, id)
 	for client, one := range s.sessions {
 		if client.ID() == id {
 			one.end()

@@ -164,35 +164,62 @@ func dialHTTP(t *testing.T, at string) (*sdk.ClientSession, error) {
 	}, nil)
 }
 
-// TestSessionCap opens as many sessions as may be, one more, and one more when
-// another ended. A client that is refused while a request is still being ended
-// comes again.
-func TestSessionCap(t *testing.T) {
+// TestIdleSessions: sessions that were opened and left keep no other client out.
+// One that works stays.
+func TestIdleSessions(t *testing.T) {
 	at := serveHTTP(t)
-	enter := func() (c *sdk.ClientSession) {
-		t.Helper()
-		var err error
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			if c, err = dialHTTP(t, at); err == nil {
-				t.Cleanup(func() { c.Close() })
-				return c
-			}
-		}
+	works := connectHTTP(t, at)
+	look := func() error {
+		_, err := works.CallTool(t.Context(), &sdk.CallToolParams{Name: "explain", Arguments: map[string]any{"command": "id"}})
+		return err
+	}
+	if err := look(); err != nil {
 		t.Fatal(err)
-		return nil
 	}
-	var clients []*sdk.ClientSession
+	var idle []*sdk.ClientSession
+	for range maxSessions + 20 {
+		idle = append(idle, connectHTTP(t, at))
+	}
+	if err := look(); err != nil {
+		t.Error("a client that works was put out:", err)
+	}
+	if err := idle[0].Ping(t.Context(), nil); err == nil {
+		t.Error("nobody made room")
+	}
+	if err := idle[len(idle)-1].Ping(t.Context(), nil); err != nil {
+		t.Error("who came last was put out:", err)
+	}
+}
+
+// TestSessionCap: where all sessions work, there is no room for one more until
+// one of them ends its work.
+func TestSessionCap(t *testing.T) {
+	s := newServer(Options{Log: slog.New(slog.DiscardHandler)}, legacy())
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &http.Server{Handler: s.handler(Door{Token: testToken}, l.Addr())}
+	go h.Serve(l)
+	t.Cleanup(func() { h.Close() })
 	for range maxSessions {
-		clients = append(clients, enter())
+		connectHTTP(t, l.Addr().String())
 	}
-	if c, err := dialHTTP(t, at); err == nil {
+	var last *session
+	s.mu.Lock()
+	for client := range s.sdk.Sessions() {
+		last = newSession(s, "test")
+		last.calls, s.sessions[client] = 1, last
+	}
+	s.mu.Unlock()
+	if c, err := dialHTTP(t, l.Addr().String()); err == nil {
 		c.Close()
 		t.Fatal("there was room for one more")
 	}
-	if err := clients[0].Close(); err != nil {
-		t.Fatal(err)
-	}
-	enter()
+	last.mu.Lock()
+	last.calls = 0
+	last.mu.Unlock()
+	connectHTTP(t, l.Addr().String())
 }
 
 func TestListen(t *testing.T) {

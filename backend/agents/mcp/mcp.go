@@ -46,6 +46,7 @@ type server struct {
 
 	mu       sync.Mutex
 	sessions map[*sdk.ServerSession]*session
+	used     map[string]time.Time // when the client of a session over HTTP said something last
 }
 
 const instructions = `Commands that you run with exec are judged by Countersign before they start. What policy allows runs at once; ` +
@@ -54,7 +55,7 @@ const instructions = `Commands that you run with exec are judged by Countersign 
 
 // newServer makes a server that speaks these versions of the protocol.
 func newServer(opt Options, versions []string) *server {
-	s := &server{Options: opt, sessions: map[*sdk.ServerSession]*session{}}
+	s := &server{Options: opt, sessions: map[*sdk.ServerSession]*session{}, used: map[string]time.Time{}}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "countersign", Title: "Countersign", Version: opt.Version},
 		&sdk.ServerOptions{
