@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/agents/mcp"
 	"github.com/countersign-app/countersign/backend/agents/remote"
@@ -68,6 +70,63 @@ func (nothingWaits) Answer(context.Context, approval.Prompt, approval.Decision, 
 	return errors.New("nothing waits")
 }
 
+// open serves the door until the test ends.
+func (d webDoor) open(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- d.serve(ctx, l, paths.State{Dir: t.TempDir()}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// TestSilentPeers: those who connect and say nothing, or say half a request,
+// keep nobody out of a door, and do not stay.
+func TestSilentPeers(t *testing.T) {
+	const many = 700
+	for _, d := range webDoors {
+		t.Run(d.room, func(t *testing.T) {
+			l := d.open(t)
+			var silent []net.Conn
+			for i := range many {
+				c, err := net.Dial("tcp", l.Addr().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				if i%2 == 1 {
+					_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: ")) // it may have made room
+				}
+				silent = append(silent, c)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+d.paths[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := new(http.Transport).RoundTrip(r)
+			if err != nil {
+				t.Fatal("they keep others out:", err)
+			}
+			answer.Body.Close()
+			if err := silent[0].SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil { // before the door gives up on its head
+				t.Fatal(err)
+			}
+			if _, err := silent[0].Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("the first of them made no room")
+			}
+		})
+	}
+}
+
 // TestWebDoors calls each door as a browser does for a page that nobody named,
 // with the right token and without one: it is refused before the token counts.
 func TestWebDoors(t *testing.T) {
@@ -79,19 +138,7 @@ func TestWebDoors(t *testing.T) {
 	}
 	for _, d := range webDoors {
 		t.Run(d.room, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(context.Background())
-			over := make(chan error, 1)
-			go func() { over <- d.serve(ctx, l, paths.State{Dir: t.TempDir()}) }()
-			defer func() {
-				cancel()
-				if err := <-over; err != nil {
-					t.Error(err)
-				}
-			}()
+			l := d.open(t)
 			_, port, _ := net.SplitHostPort(l.Addr().String())
 			for _, row := range []struct {
 				name, host string

@@ -25,6 +25,7 @@ import (
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/sandbox"
+	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
 // Options say what a gateway is made of.
@@ -99,6 +100,7 @@ const (
 	headerTime  = 10 * time.Second
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
+	maxUnasked  = 512 // connections that are no WebSocket yet
 	closeTime   = 5 * time.Second
 )
 
@@ -107,7 +109,8 @@ const (
 func (g *Gateway) Run(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: g.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(g.opt.Log.Handler(), slog.LevelDebug),
+		ErrorLog:  slog.NewLogLogger(g.opt.Log.Handler(), slog.LevelDebug),
+		ConnState: webdoor.Room(maxUnasked),
 	}
 	over := make(chan error, 1)
 	go func() { over <- server.Serve(l) }()

@@ -1,8 +1,9 @@
 // Package webdoor keeps web pages away from the HTTP doors of this machine: one
 // whose name was made to lead here (DNS rebinding), and one that calls us from
-// a browser of the person. A door asks it first, before it looks at a token.
+// a browser of the person. A door asks it first, before it looks at a token. It
+// bounds connections, too, so that silent ones keep nobody out.
 //
-// It reads the head of a request and nothing else. What must never happen here:
+// It reads the head of a request and nothing else, and may close connections. What must never happen here:
 // a request that a browser sent for a page that nobody named comes through.
 package webdoor
 

@@ -87,20 +87,10 @@ func legacy() []string {
 // ends then.
 func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 	s := newServer(opt, legacy())
-	var open atomic.Int32
 	h := &http.Server{
 		Handler: s.handler(door, l.Addr()), ReadHeaderTimeout: arriving, IdleTimeout: idleConnection, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
-		ConnState: func(c net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				if open.Add(1) > maxConnections {
-					c.Close()
-				}
-			case http.StateClosed, http.StateHijacked:
-				open.Add(-1)
-			}
-		},
+		ErrorLog:  slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
+		ConnState: webdoor.Room(maxConnections),
 	}
 	stop := context.AfterFunc(ctx, func() {
 		s.endAll()

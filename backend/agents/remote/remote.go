@@ -45,9 +45,10 @@ type Options struct {
 
 // Bounds of the door.
 const (
-	maxClients = 32
-	maxMessage = 64 << 10 // bytes of one message of a client
-	writeTime  = 10 * time.Second
+	maxClients     = 32
+	maxConnections = 256      // those that showed no token yet among them
+	maxMessage     = 64 << 10 // bytes of one message of a client
+	writeTime      = 10 * time.Second
 )
 
 // Server shows the questions of one host to all who are connected.
@@ -69,6 +70,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.New("approvals are answered on this machine only: listen on 127.0.0.1")
 	}
 	srv := &http.Server{Handler: s.door(l.Addr()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	srv.ConnState = webdoor.Room(maxConnections)
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
