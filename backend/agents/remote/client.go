@@ -23,6 +23,10 @@ type client struct {
 	// since are the ids that each session was shown since its last answer.
 	since map[string]map[string]bool
 	wake  chan struct{}
+	// number says who came before whom, spoke that it gave an answer for a
+	// question that it was shown. Both are under the lock of the server.
+	number int
+	spoke  bool
 }
 
 // awaken has the client look at what waits. It does not wait for it.
@@ -159,6 +163,9 @@ func (c *client) answer(ctx context.Context, r response) error {
 	if err != nil {
 		return err
 	}
+	c.server.mu.Lock()
+	c.spoke = true
+	c.server.mu.Unlock()
 	decision, note := r.Decision, r.Reason
 	if len(r.ModifiedArgs) > 0 && decision != approval.DecisionDeny {
 		// Only who makes the call can change it: it is told what would pass.

@@ -56,6 +56,7 @@ type Server struct {
 	opt     Options
 	mu      sync.Mutex
 	clients map[*client]bool
+	came    int // clients, until now
 	waiting []approval.Prompt
 }
 
@@ -136,12 +137,27 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	c.run(r.Context())
 }
 
+// enter takes a client in. Where there are as many as may be, the one that never
+// said anything and came first makes room; one that answered stays. It reports
+// false where all did.
 func (s *Server) enter(c *client) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.clients) >= maxClients {
-		return false
+		var first *client
+		for other := range s.clients {
+			if other.ws != nil && !other.spoke && (first == nil || other.number < first.number) {
+				first = other
+			}
+		}
+		if first == nil {
+			return false
+		}
+		delete(s.clients, first)
+		go first.ws.CloseNow()
 	}
+	s.came++
+	c.number = s.came
 	s.clients[c] = true
 	return true
 }

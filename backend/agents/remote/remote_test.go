@@ -279,6 +279,31 @@ func TestDoor(t *testing.T) {
 	}
 }
 
+// TestSilentClients: clients that never answer keep no other one out, and put
+// none out that did.
+func TestSilentClients(t *testing.T) {
+	w := newWorld(t)
+	works := w.connect()
+	w.answered(works)
+	for range maxClients + 10 {
+		w.connect()
+	}
+	w.answered(w.connect())
+	w.answered(works)
+}
+
+// answered has a client answer a question.
+func (w *world) answered(p *peer) {
+	w.t.Helper()
+	id, answer := w.ask("s")
+	for p.next("approval_required")["requestId"] != id {
+	}
+	p.say(`{"type":"approval_response","sessionId":"s","requestId":"` + id + `","decision":"deny"}`)
+	if a := w.answerOf(answer); a.Decision != approval.DecisionDeny {
+		w.t.Errorf("%+v", a)
+	}
+}
+
 func TestTooLong(t *testing.T) {
 	w := newWorld(t)
 	p := w.connect()
@@ -302,10 +327,11 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+// TestTooMany: where all clients work, there is no room for one more.
 func TestTooMany(t *testing.T) {
 	w := newWorld(t)
 	for range maxClients {
-		w.connect()
+		w.answered(w.connect())
 	}
 	_, res, err := websocket.Dial(t.Context(), "ws://"+w.addr+"/approvals", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
 	if err == nil || res == nil || res.StatusCode != http.StatusServiceUnavailable {
