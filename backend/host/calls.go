@@ -318,7 +318,12 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if _, err := h.person(c, lines); err != nil {
 		return nil, err
 	}
-	return struct{}{}, h.AcceptEdit(params.Hash)
+	if err := h.AcceptEdit(params.Hash); errors.Is(err, store.ErrChanged) {
+		return nil, errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
+	} else if err != nil {
+		return nil, err
+	}
+	return struct{}{}, nil
 }
 
 func policyReject(h *Host, _ context.Context, c ipc.Call) (any, error) {

@@ -203,8 +203,8 @@ func (h *Host) ScreenAway(away, endSessions bool) error {
 	return err
 }
 
-// AcceptEdit takes an edit of the policy file that waits, if it is still the
-// one with this hash.
+// AcceptEdit takes the edit of the policy file that waits, if it is still the
+// one with this hash (see store.Held), and gives store.ErrChanged where not.
 func (h *Host) AcceptEdit(hash string) error {
 	if h.Present() {
 		if err := h.present("accept an edit of the policy", store.Every); err != nil {

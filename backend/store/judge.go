@@ -79,11 +79,14 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	s.opt.Log.Warn("an edit of the policy file loosens it and waits for a person", "loosens", loosens)
 	s.publish(Snapshot{
 		Hash: s.accepted.hash, Document: s.accepted.doc,
-		Held: &Held{hash, loosens},
+		Held: &Held{change(s.accepted.hash, hash), loosens},
 		view: s.newView(s.accepted.doc, doc, kept),
 	})
 	return false
 }
+
+// change names the step from one version to another.
+func change(from, to string) string { return hashOf([]byte(from + " " + to)) }
 
 var errFailed = errors.New("Countersign fails at reading the policy: its log says where; copy the newest backup over it")
 

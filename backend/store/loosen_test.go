@@ -179,7 +179,9 @@ func testOutsideEdit(t *testing.T, running bool, old, new string, held bool) {
 		}
 		return
 	}
-	eventually(t, "held", func() bool { return s.Snapshot().Held != nil && s.Snapshot().Held.Hash == hashOf([]byte(new)) })
+	eventually(t, "held", func() bool {
+		return s.Snapshot().Held != nil && s.Snapshot().Held.Hash == change(hashOf([]byte(old)), hashOf([]byte(new)))
+	})
 	snap := s.Snapshot()
 	if snap.Hash != hashOf([]byte(old)) || len(snap.Held.Loosens) == 0 {
 		t.Fatalf("held: %+v", snap)
@@ -199,8 +201,13 @@ func testOutsideEdit(t *testing.T, running bool, old, new string, held bool) {
 		t.Fatalf("rejected: %+v", snap)
 	}
 	write(t, dir, new)
-	eventually(t, "held again", func() bool { return s.Snapshot().Held != nil && s.Snapshot().Held.Hash == hashOf([]byte(new)) })
-	if err := s.Accept(hashOf([]byte(new))); err != nil {
+	eventually(t, "held again", func() bool {
+		return s.Snapshot().Held != nil && s.Snapshot().Held.Hash == change(hashOf([]byte(old)), hashOf([]byte(new)))
+	})
+	if err := s.Accept(hashOf([]byte(new))); err != ErrChanged {
+		t.Errorf("accept of a version that was shown as another step: %v", err)
+	}
+	if err := s.Accept(s.Snapshot().Held.Hash); err != nil {
 		t.Fatal(err)
 	}
 	if snap := s.Snapshot(); snap.Held != nil || snap.Hash != hashOf([]byte(new)) {
@@ -312,5 +319,39 @@ func TestUnreadableBackup(t *testing.T) {
 	d := parse(t, read(t, file(dir)))
 	if d.Defaults.Security != approval.SecurityDeny || d.Socket.Token == "" || s.Snapshot().Held != nil {
 		t.Errorf("rejected to %+v", d)
+	}
+}
+
+// TestAcceptTakesWhatWasShown knows a version again and takes it only as the step
+// that a person saw: not after another edit, and not over a version that somebody
+// tightened meanwhile.
+func TestAcceptTakesWhatWasShown(t *testing.T) {
+	looser := list(entryX, `{"id": "i", "pattern": "/opt/a"}`)
+	for name, meanwhile := range map[string][]string{
+		"another edit":                {list(entryX, `{"id": "i", "pattern": "/**"}`)},
+		"the same after a tightening": {doc(`"defaults": {"security": "deny"}`), looser},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openWith(t, list(entryX))
+			dir := s.opt.State.Dir
+			write(t, dir, looser)
+			shown := s.Current().Held
+			for _, text := range meanwhile {
+				write(t, dir, text)
+				s.Current()
+			}
+			if err := s.Accept(shown.Hash); err != ErrChanged {
+				t.Errorf("accept: %v", err)
+			}
+			if err := s.Reject(shown.Hash); err != ErrChanged {
+				t.Errorf("reject: %v", err)
+			}
+			if now := s.Current().Held; now == nil || now.Hash == shown.Hash {
+				t.Fatalf("it waits no more: %+v", now)
+			}
+			if err := s.Accept(s.Current().Held.Hash); err != nil || s.Current().Held != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -34,7 +34,9 @@ type Snapshot struct {
 
 // Held is an edit that permits more than the accepted version does.
 type Held struct {
-	Hash    string   // of the version that waits
+	// Hash names what a person is shown and answers: the accepted version and the
+	// one that waits. It is another one as soon as either of them is.
+	Hash    string
 	Loosens []string // what it would permit, in sentences
 }
 

@@ -271,7 +271,7 @@ func TestRejectOfAnotherVersion(t *testing.T) {
 	if err := s.Reject(""); err != ErrChanged {
 		t.Errorf("reject: %v", err)
 	}
-	if held := s.Snapshot().Held; held == nil || held.Hash != hashOf([]byte(next)) || read(t, file(dir)) != next {
+	if held := s.Snapshot().Held; held == nil || held.Hash != change(s.Snapshot().Hash, hashOf([]byte(next))) || read(t, file(dir)) != next {
 		t.Errorf("%+v", s.Snapshot())
 	}
 	if err := s.Reject(""); err != nil || s.Snapshot().Held != nil {

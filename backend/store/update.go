@@ -149,8 +149,8 @@ func withoutLine(err error) error {
 	return err
 }
 
-// Accept makes the version that waits the accepted one, if it is still the
-// one with this hash.
+// Accept makes the version that waits the accepted one, if the step to it still
+// is the one with this hash (see Held). Else it gives ErrChanged.
 func (s *Store) Accept(hash string) error {
 	return s.settled(s.settle(func(held *Held) error {
 		if held.Hash != hash {
@@ -162,7 +162,7 @@ func (s *Store) Accept(hash string) error {
 }
 
 // Reject writes the accepted version back, over the version that waits and no
-// other. A hash that is not empty must be that of the version that waits.
+// other. A hash that is not empty must be that of the edit that waits (see Held).
 func (s *Store) Reject(hash string) error {
 	return s.settled(s.settle(func(held *Held) (err error) {
 		if hash != "" && held.Hash != hash {
@@ -176,7 +176,7 @@ func (s *Store) Reject(hash string) error {
 			}
 			v.hash = hashOf(v.text)
 		}
-		switch err := s.write(v.text, held.Hash); {
+		switch err := s.write(v.text, s.waiting.hash); {
 		case errors.Is(err, errOutside):
 			s.look()
 			return ErrChanged // what the person saw is not what is there

@@ -164,7 +164,7 @@ func (o orders) everything(way string) (tries []attempt) {
 		{"pending.answer", map[string]any{"id": o.Question, "decision": "deny"}},
 		{"pending.hold", map[string]any{"id": o.Question, "on": true}},
 		{"policy.set", map[string]any{"field": "security", "value": "full"}},
-		{"policy.accept", map[string]any{"hash": o.fileHash()}},
+		{"policy.accept", map[string]any{"hash": o.heldHash()}},
 		{"policy.reject", nil},
 		{"entries.add", map[string]any{"agentId": "*", "entry": entry}},
 		{"entries.remove", map[string]any{"agentId": "*", "which": "/usr/bin/id"}},
@@ -264,10 +264,17 @@ func (o orders) typeInto() error {
 
 func (o orders) approvals() string { return paths.State{Dir: o.State}.Approvals() }
 
-func (o orders) fileHash() string {
-	text, _ := os.ReadFile(o.approvals())
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// heldHash names the edit that waits, "" for none.
+func (o orders) heldHash() string {
+	_, after, _ := strings.Cut(o.call(o.Token, "status", nil), `"heldHash":"`)
+	hash, _, _ := strings.Cut(after, `"`)
+	return hash
+}
+
+// change is the name of the step from one policy to another.
+func change(from, to []byte) string {
+	hash := func(text []byte) string { sum := sha256.Sum256(text); return hex.EncodeToString(sum[:]) }
+	return hash([]byte(hash(from) + " " + hash(to)))
 }
 
 // edits writes looser policies over the file, in every way, and then also
@@ -303,7 +310,7 @@ func (o orders) edits() (tries []attempt) {
 		got := "the host did not see it"
 		if err := edit.do(text); err != nil {
 			got = err.Error()
-		} else if eventually(func() bool { return strings.Contains(o.call(o.Token, "status", nil), o.fileHash()) }) {
+		} else if eventually(func() bool { return o.heldHash() == change(was, text) }) {
 			got = o.call(o.Token, "status", nil)
 		}
 		tries = append(tries, attempt{"alone", "edit " + edit.how, got})

@@ -136,7 +136,7 @@ func (p *program) greet(h *host.Host, ask string) {
 		for _, s := range held.Loosens {
 			fmt.Fprintln(p.stderr, "  -", s)
 		}
-		fmt.Fprintf(p.stderr, "Take it or take it back:\n\n    %[1]s policy accept\n    %[1]s policy reject\n\n", p.self())
+		fmt.Fprintf(p.stderr, "Take it or take it back:\n\n    %[1]s policy accept %[2]s\n    %[1]s policy reject\n\n", p.self(), held.Hash)
 	}
 }
 

@@ -127,9 +127,24 @@ func (c policyExplain) Run(p *program) error {
 	})
 }
 
-type policyAccept struct{}
+// policyAccept takes the edit that the person was shown, by its hash: what waits
+// when they come to answer may be another one.
+type policyAccept struct {
+	Hash string `arg:"" optional:"" help:"Hash of the edit, which this command shows without one."`
+}
 
-func (policyAccept) Run(p *program) error {
+func (c policyAccept) Run(p *program) error {
+	if c.Hash == "" {
+		return p.showHeld()
+	}
+	if err := p.operate("policy.accept", map[string]string{"hash": c.Hash}, nil); err != nil {
+		return err
+	}
+	return p.done()
+}
+
+// showHeld shows the edit that waits, and takes nothing.
+func (p *program) showHeld() error {
 	var s host.Status
 	if err := p.read("status", nil, &s); err != nil {
 		return err
@@ -137,13 +152,15 @@ func (policyAccept) Run(p *program) error {
 	if s.HeldHash == "" {
 		return errors.New("no edit of the policy file waits")
 	}
-	for _, what := range s.Held {
-		fmt.Fprintln(p.stderr, "accepting:", display.Escape(what))
-	}
-	if err := p.operate("policy.accept", map[string]string{"hash": s.HeldHash}, nil); err != nil {
+	err := p.print(map[string]any{"hash": s.HeldHash, "loosens": s.Held}, func(w io.Writer) {
+		for _, what := range s.Held {
+			fmt.Fprintln(w, display.Escape(what))
+		}
+	})
+	if err != nil {
 		return err
 	}
-	return p.done()
+	return fmt.Errorf("nothing is accepted yet; for what is shown here: %s policy accept %s", p.self(), s.HeldHash)
 }
 
 type policyReject struct{}
