@@ -17,8 +17,10 @@ import (
 const (
 	folderMode fs.FileMode = 0o700
 	fileMode   fs.FileMode = 0o600
-	// lockWait is how long an edit waits for another one.
-	lockWait = 10 * time.Second
+	// lockWait is how long an edit waits for those of other processes, and
+	// turnWait for those of this one.
+	lockWait = 2 * time.Second
+	turnWait = 10 * time.Second
 	lockStep = time.Millisecond
 )
 
@@ -182,10 +184,8 @@ func lock(path string, end time.Time) (unlock func(), err error) {
 		switch {
 		case err == nil:
 			return func() { f.Close() }, nil
-		case !errors.Is(err, ownfile.ErrLocked):
+		case !errors.Is(err, ownfile.ErrLocked) || time.Now().After(end):
 			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
-		case time.Now().After(end):
-			return nil, fmt.Errorf("cannot lock %s: another program holds it; try again", path)
 		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ownfile"
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
@@ -57,7 +58,8 @@ type Store struct {
 	changed  chan struct{}
 	watcher  *fsnotify.Watcher
 	usage    usage
-	turn     chan struct{} // holds one value while somebody here has the file lock
+	turn     chan struct{} // holds one value while it is somebody's turn to edit
+	barred   bool          // nobody here could take the file lock; belongs to the turn
 	stop     chan struct{}
 	running  sync.WaitGroup
 	stopOnce sync.Once
@@ -71,6 +73,7 @@ type Store struct {
 	unkept   bool       // what holds came from outside and has no backup
 	proposed bool       // what holds was proposed, and so is the newest backup
 	rejected turnedDown // the last proposal that a person turned down
+	pressing bool       // who has the file open to write is not waited for any more
 	used     uint64     // generations so far
 	// federated are the policies that came from gateways, by the key that signed
 	// them. The map is never changed.
@@ -139,15 +142,11 @@ func (s *Store) start() (err error) {
 	defer unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sweep(s.opt.State.Dir)
-	sweep(s.backups.dir)
-	for range saveTries {
-		if err = s.firstLook(); !errors.Is(err, errOutside) {
-			break
-		}
-		time.Sleep(settle)
+	if !s.barred {
+		sweep(s.opt.State.Dir)
+		sweep(s.backups.dir)
 	}
-	return err
+	return s.insist(saveTries, s.firstLook)
 }
 
 func (s *Store) firstLook() error {
@@ -232,20 +231,35 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lock takes the file lock. Those who wait within this process get it in their
-// order; with the file alone, luck would decide.
+// lock takes the file lock, so that edits of our own programs come one after the
+// other. Those who wait within this process get it in their order; with the file
+// alone, luck would decide.
+//
+// Whoever holds the lock keeps nobody out: an edit that does not get it in time
+// goes on without. It loses nothing, because write compares before it changes
+// anything. Only the first one waits then; the next try once.
 func (s *Store) lock(wait time.Duration) (unlock func(), err error) {
-	end := time.Now().Add(wait)
 	select {
 	case s.turn <- struct{}{}:
-	case <-time.After(wait):
+	case <-time.After(turnWait):
 		return nil, fmt.Errorf("cannot lock %s: too many edits wait; try again", s.path)
 	}
-	release, err := lock(s.path, end)
-	if err != nil {
+	if s.barred {
+		wait = 0
+	}
+	release, err := lock(s.path, time.Now().Add(wait))
+	switch starts := s.current.Load() == nil; {
+	case err == nil:
+	case starts && !errors.Is(err, ownfile.ErrLocked): // a person has to see that first
 		<-s.turn
 		return nil, err
+	case !s.barred:
+		s.opt.Log.Error("edits of the policy go on without their lock", "error", err)
+		fallthrough
+	default:
+		release = func() {}
 	}
+	s.barred = err != nil
 	return func() { release(); <-s.turn }, nil
 }
 

@@ -28,7 +28,8 @@ const swapRounds = 100
 //     the old file was looked at for the last time. On Linux this takes an
 //     open that began before the step and still had not come to the file by
 //     then; elsewhere, and where the file system has no leases, an open file
-//     is enough.
+//     is enough. So it is everywhere for who has it open for as long as an edit
+//     of ours is tried: what they write after that goes nowhere.
 //   - A loss of power, or a kill, in the moment in which somebody's edit is
 //     out of its place: the next start sweeps it away.
 //   - Where two files cannot change places, whatever is written between the
@@ -41,7 +42,7 @@ func (s *Store) write(text []byte, was string) error {
 	if was == "" {
 		return s.begin(temp)
 	}
-	if !holds(s.path, was) {
+	if !s.holds(s.path, was) {
 		os.Remove(temp)
 		return errOutside
 	}
@@ -55,13 +56,13 @@ func (s *Store) write(text []byte, was string) error {
 		os.Remove(temp)
 		return fmt.Errorf("cannot save: %w", err)
 	}
-	if !holds(temp, was) {
+	if !s.holds(temp, was) {
 		return s.putBack(temp, hashOf(text), errOutside)
 	}
 	if err := ownfile.SyncFolder(s.opt.State.Dir); err != nil {
 		return s.putBack(temp, hashOf(text), fmt.Errorf("cannot save: %w", err))
 	}
-	if !holds(temp, was) { // syncing takes long enough to type in
+	if !s.holds(temp, was) { // syncing takes long enough to type in
 		return s.putBack(temp, hashOf(text), errOutside)
 	}
 	os.Remove(temp)
@@ -98,7 +99,7 @@ func (s *Store) putBack(temp, ours string, why error) error {
 			return errors.Join(why, os.Rename(temp, s.path))
 		}
 		out, err := os.Lstat(temp)
-		if put == nil && holds(temp, ours) || put != nil && err == nil && os.SameFile(out, put) {
+		if put == nil && s.holds(temp, ours) || put != nil && err == nil && os.SameFile(out, put) {
 			os.Remove(temp)
 			return errors.Join(why, ownfile.SyncFolder(filepath.Dir(s.path)))
 		}
@@ -108,14 +109,14 @@ func (s *Store) putBack(temp, ours string, why error) error {
 }
 
 // holds reports whether a file has the text with this hash and nobody has it
-// open to write.
-func holds(path, hash string) bool {
+// open to write, which at last does not count (see insist).
+func (s *Store) holds(path, hash string) bool {
 	f, err := openPrivate(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if openToWrite(f) {
+	if !s.pressing && openToWrite(f) {
 		return false
 	}
 	text, err := readCapped(f)

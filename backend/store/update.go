@@ -69,15 +69,36 @@ func (s *Store) mutate(baseHash string, what saving, edit func(*Document) error)
 	defer unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	tries := saveTries
+	if what == savedUsage {
+		tries = 1
+	}
+	var snap Snapshot
+	err = s.insist(tries, func() (err error) {
+		snap, err = s.attempt(baseHash, what, edit)
+		return err
+	})
+	if errors.Is(err, errOutside) {
+		s.look()
+		snap = s.last()
+	}
+	return snap, err
+}
+
+// insist does once, as often as that, until nobody else changes the file. The
+// last of all tries does not wait for who has the file open to write: they may
+// never close it.
+func (s *Store) insist(tries int, once func() error) error {
+	defer func() { s.pressing = false }()
 	for try := 1; ; try++ {
-		snap, err := s.attempt(baseHash, what, edit)
+		s.pressing = try == saveTries
+		err := once()
 		if !errors.Is(err, errOutside) {
-			return snap, err
+			return err
 		}
 		time.Sleep(settle) // they may not be done
-		if what == savedUsage || try == saveTries {
-			s.look()
-			return s.last(), err
+		if try == tries {
+			return err
 		}
 	}
 }
@@ -176,7 +197,7 @@ func (s *Store) Reject(hash string) error {
 			}
 			v.hash = hashOf(v.text)
 		}
-		switch err := s.write(v.text, s.waiting.hash); {
+		switch err := s.insist(saveTries, func() error { return s.write(v.text, s.waiting.hash) }); {
 		case errors.Is(err, errOutside):
 			s.look()
 			return ErrChanged // what the person saw is not what is there

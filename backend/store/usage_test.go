@@ -239,7 +239,7 @@ func TestHeldLock(t *testing.T) {
 	}
 	write(t, dir, doc(`"defaults": {"security": "deny"}`))
 	eventually(t, "seen", func() bool { return s.Snapshot().Policy("a").Security == approval.SecurityDeny })
-	if _, err := lock(s.path, time.Now()); err == nil || !strings.Contains(err.Error(), "another program holds it") {
+	if _, err := lock(s.path, time.Now()); err == nil || !strings.Contains(err.Error(), "another program holds the lock") {
 		t.Errorf("locked twice: %v", err)
 	}
 	unlock()
