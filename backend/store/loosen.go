@@ -205,9 +205,13 @@ func takeWider(left map[string]int, candidates []approval.Entry, e approval.Entr
 	return false
 }
 
-// permission is an entry without what does not count for a decision.
+// permission is an entry without what does not count for a decision. When the
+// lease of a session was given counts: from then on it lasts.
 func permission(e approval.Entry) approval.Entry {
-	e.ID, e.Note, e.AddedAt, e.AddedBy, e.AddedFor = "", "", 0, "", ""
+	if e.SessionKey == "" {
+		e.AddedAt = 0
+	}
+	e.ID, e.Note, e.AddedBy, e.AddedFor = "", "", "", ""
 	e.LastUsedAt, e.LastUsedCommand, e.LastResolvedPath = 0, "", ""
 	return e
 }
@@ -245,6 +249,8 @@ func narrows(old, new approval.Entry) bool {
 	case old.ExpiresAt != 0 && (new.ExpiresAt == 0 || new.ExpiresAt > old.ExpiresAt),
 		old.UsesLeft != nil && (new.UsesLeft == nil || *new.UsesLeft > *old.UsesLeft):
 		return false
+	case old.SessionKey != "" && old.AddedAt != new.AddedAt && (new.AddedAt == 0 || new.AddedAt > old.AddedAt):
+		return false // without the time only the history tells when its session was over
 	case len(old.Args) == 0 && len(new.Args) > 0 && !plainProgram(new):
 		return false
 	case old.ArgsExact:

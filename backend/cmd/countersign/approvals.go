@@ -16,6 +16,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/vault"
 )
@@ -176,16 +177,26 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 	case !errors.Is(err, errNoHost):
 		return err
 	}
-	lock, err := p.hold()
-	if err != nil {
-		return err
+	lock, held := p.hold()
+	switch {
+	case held == nil:
+		defer lock.Close()
+	case !errors.Is(held, ipc.ErrLive):
+		return held
 	}
-	defer lock.Close()
 	s, err := store.Open(store.Options{State: p.state, Home: p.home, Vault: vault.Open(p.state.Dir)})
 	if err != nil {
 		return err
 	}
-	_, err = s.Update("", edit)
+	_, err = s.Update("", func(d *store.Document) error {
+		if err := edit(d); err != nil {
+			return err
+		}
+		if held != nil && len(store.Loosens(s.Snapshot().Document, d)) > 0 {
+			return held // what tightens works whoever holds the lock
+		}
+		return nil
+	})
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
