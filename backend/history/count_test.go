@@ -84,7 +84,7 @@ func TestSinceWithAClockSetBack(t *testing.T) {
 func TestWriteLines(t *testing.T) {
 	d := open(t, Options{Path: path(t)})
 	for i := range 2*exportPage + 1 {
-		put(t, d, Row{ID: fmt.Sprint(i), State: Done, Command: "echo <b>\n"})
+		put(t, d, Row{ID: fmt.Sprint(i), State: Done, Command: "echo <b>\n\u009b2J\u202e\u200b"})
 	}
 	var out strings.Builder
 	page := func(before int64, limit int) ([]Row, error) {
@@ -95,7 +95,7 @@ func TestWriteLines(t *testing.T) {
 	if err != nil || n != 2*exportPage+1 || len(lines) != n {
 		t.Fatalf("%d rows, %d lines, %v", n, len(lines), err)
 	}
-	if !strings.Contains(lines[0], fmt.Sprintf(`"id":"%d"`, n-1)) || !strings.Contains(lines[0], `"command":"echo <b>\n"`) {
+	if !strings.Contains(lines[0], fmt.Sprintf(`"id":"%d"`, n-1)) || !strings.Contains(lines[0], `"command":"echo <b>\n\u009b2J\u202e\u200b"`) {
 		t.Error(lines[0])
 	}
 	fails := func(before int64, limit int) ([]Row, error) {

@@ -3,6 +3,8 @@ package history
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/countersign-app/countersign/backend/display"
 )
 
 // exportPage is how many rows are asked for at once. A row holds at most a
@@ -13,7 +15,7 @@ const exportPage = 50
 // the rows before this one, at most so many; 0 is for the newest. How many were
 // written comes back, also with an error of w or of page.
 func WriteLines(w io.Writer, page func(before int64, limit int) ([]Row, error)) (rows int, err error) {
-	out := json.NewEncoder(w)
+	out := json.NewEncoder(display.JSONWriter{To: w})
 	out.SetEscapeHTML(false)
 	for before := int64(0); ; {
 		list, err := page(before, exportPage)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/store"
@@ -122,7 +123,7 @@ func (p *program) print(value any, text func(io.Writer)) error {
 		text(p.stdout)
 		return nil
 	}
-	e := json.NewEncoder(p.stdout)
+	e := json.NewEncoder(display.JSONWriter{To: p.stdout})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(value)

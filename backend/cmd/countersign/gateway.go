@@ -121,7 +121,7 @@ func (c *gatewayFlags) check() error {
 // log is where a service writes what happens.
 func (p *program) log() *slog.Logger {
 	if p.json {
-		return slog.New(slog.NewJSONHandler(p.stderr, nil))
+		return slog.New(slog.NewJSONHandler(display.JSONWriter{To: p.stderr}, nil))
 	}
 	return slog.New(slog.NewTextHandler(p.stderr, nil))
 }
