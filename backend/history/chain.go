@@ -6,8 +6,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash"
+	"time"
 )
 
 // end is one end of the chain: the place of a link, from 1, and its hash. The
@@ -20,13 +22,21 @@ type end struct {
 // next is the link of a row behind this one. Its hash covers the link before,
 // its place, and every value of the row that is not empty, each with its name
 // and behind its length, so that no two rows give the same text and a column
-// that comes later changes no hash of a row without it.
-func (e end) next(row *Row) (end, error) {
+// that comes later changes no hash of a row without it. queued is when the row
+// came, which orders it by time as its n does by place.
+func (e end) next(row *Row, queued int64) (end, error) {
+	return e.over(append(row.columns(), column{"n", row.N}, column{"queued", queued}))
+}
+
+// unplaced is next as it was before the hash covered n and queued.
+func (e end) unplaced(row *Row) (end, error) { return e.over(row.columns()) }
+
+func (e end) over(columns []column) (end, error) {
 	n := end{link: e.link + 1}
 	h := sha256.New()
 	h.Write(e.hash[:])
 	binary.Write(h, binary.BigEndian, n.link)
-	for _, c := range row.columns() {
+	for _, c := range columns {
 		value, err := driver.DefaultParameterConverter.ConvertValue(c.value)
 		if err != nil {
 			return end{}, fmt.Errorf("cannot chain column %s: %w", c.name, err)
@@ -47,18 +57,21 @@ func measured(h hash.Hash, text string) {
 	h.Write([]byte(text))
 }
 
-// readEnds returns the last link that was removed, and the last one of all.
-func readEnds(q querier) (removed, last end, err error) {
-	for which, e := range map[string]*end{"removed": &removed, "last": &last} {
+// ends are the last link that was removed, the last one whose hash does not cover
+// its n and queued, and the last one of all.
+type ends struct{ removed, placed, last end }
+
+func readEnds(q querier) (e ends, err error) {
+	for which, e := range map[string]*end{"removed": &e.removed, "placed": &e.placed, "last": &e.last} {
 		var hash []byte
 		if err := q.QueryRow("SELECT link, chain FROM ends WHERE which = ?", which).Scan(&e.link, &hash); err != nil {
-			return end{}, end{}, err
+			return ends{}, err
 		}
 		if copy(e.hash[:], hash) != len(e.hash) || len(hash) != len(e.hash) {
-			return end{}, end{}, fmt.Errorf("%w: the end of its chain is no hash", errForeign)
+			return ends{}, fmt.Errorf("%w: an end of its chain is no hash", errForeign)
 		}
 	}
-	return removed, last, nil
+	return e, nil
 }
 
 func writeEnd(x executor, which string, e end) error {
@@ -76,7 +89,7 @@ func chainAll(tx *sql.Tx) error {
 		}
 		for i := range rows {
 			row := &rows[i]
-			if head, err = head.next(row); err != nil {
+			if head, err = head.unplaced(row); err != nil {
 				return err
 			}
 			if _, err := tx.Exec("UPDATE runs SET link = ?, chain = ? WHERE n = ?", head.link, head.hash[:], row.N); err != nil {
@@ -92,4 +105,18 @@ func chainAll(tx *sql.Tx) error {
 		more = len(rows) > 0
 	}
 	return writeEnd(tx, "last", head)
+}
+
+// placeAll says where the links end whose hashes do not cover n and queued, and
+// in a link what was removed until then.
+func placeAll(tx *sql.Tx) error {
+	e, err := readEnds(tx)
+	if err != nil || e.last.link == 0 {
+		return err
+	}
+	if err := writeEnd(tx, "placed", e.last); err != nil {
+		return err
+	}
+	_, err = Trim{Last: e.removed.link, Count: e.removed.link, Hash: hex.EncodeToString(e.removed.hash[:]), At: time.Now().UnixMilli()}.write(tx, e.last)
+	return err
 }

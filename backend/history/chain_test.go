@@ -1,6 +1,9 @@
 package history
 
 import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -86,6 +89,13 @@ func TestChainNames(t *testing.T) {
 		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain, risk, choices, choice FROM runs WHERE id = 'e'", "z", "changed"},
 		{"the end moved", "UPDATE ends SET chain = zeroblob(32) WHERE which = 'last'", "", "missing at the end"},
 		{"the beginning moved", "UPDATE ends SET chain = randomblob(32) WHERE which = 'removed'", "a", "changed"},
+		{"when it came", "UPDATE runs SET queued = 1 WHERE id = 'c'", "c", "changed"},
+		{"its place", "UPDATE runs SET n = 500 WHERE id = 'c'", "c", "changed"},
+		{"two places exchanged", "UPDATE runs SET n = -1 WHERE id = 'a'; UPDATE runs SET n = 1 WHERE id = 'b'; UPDATE runs SET n = 3 WHERE id = 'a'", "a", "changed"},
+		{"taken out of the search", "DELETE FROM words WHERE rowid = (SELECT n FROM runs WHERE id = 'b')", "b", "search"},
+		{"the first ones removed as if by age", "UPDATE ends SET link = 2, chain = (SELECT chain FROM runs WHERE link = 2) WHERE which = 'removed'; DELETE FROM runs WHERE link <= 2", "", "missing at the beginning"},
+		{"the rule before for all", "UPDATE ends SET link = 5, chain = (SELECT chain FROM runs WHERE link = 5) WHERE which = 'placed'", "a", "changed"},
+		{"a trimming put in", "INSERT INTO trims VALUES (6, zeroblob(32), 2, 2, '', 0)", "", "changed"},
 		{"an open row", "UPDATE runs SET command = 'x' WHERE id = 'open'", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,6 +131,7 @@ func TestChainOfTheVersionBefore(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
+	head = before4(t, at)
 	other(t, at, `ALTER TABLE runs DROP COLUMN risk; ALTER TABLE runs DROP COLUMN choices; ALTER TABLE runs DROP COLUMN choice;
 		DROP INDEX runs_session; DROP INDEX runs_time; CREATE INDEX runs_queued ON runs (queued); PRAGMA user_version = 2`)
 	d = open(t, Options{Path: at})
@@ -164,5 +175,101 @@ func TestChainOfAnOldFile(t *testing.T) {
 	put(t, d, done("b"))
 	if r := verified(t, d, ""); r.Broken != nil || r.Links != 3 {
 		t.Errorf("%+v %+v", r, r.Broken)
+	}
+}
+
+// before4 makes of a file one of the third version, and returns its head.
+func before4(t *testing.T, at string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last []byte
+	_, err = tx.Exec("DELETE FROM words; UPDATE runs SET link = NULL, chain = NULL")
+	if err = errors.Join(err, chainAll(tx)); err == nil {
+		err = tx.QueryRow("SELECT chain FROM ends WHERE which = 'last'").Scan(&last)
+	}
+	if err == nil {
+		_, err = tx.Exec("DROP TABLE trims; DELETE FROM ends WHERE which = 'placed'; PRAGMA user_version = 3")
+	}
+	if err = errors.Join(err, tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(last)
+}
+
+// TestChainBeforePlaces opens a file whose hashes do not cover n and queued: its
+// links hold as they are, the ones after them by the rule of today, and neither
+// rule passes for the other.
+func TestChainBeforePlaces(t *testing.T) {
+	for name, c := range map[string]struct{ stmt, id string }{
+		"nothing":            {"SELECT 1", ""},
+		"an old row":         {"UPDATE runs SET command = 'x' WHERE id = 'b'", "b"},
+		"a new row's time":   {"UPDATE runs SET queued = 1 WHERE id = 'c'", "c"},
+		"the bound later":    {"UPDATE ends SET link = 4 WHERE which = 'placed'; UPDATE runs SET queued = 1 WHERE id = 'c'", "c"},
+		"the bound earlier":  {"UPDATE ends SET link = 1 WHERE which = 'placed'", "b"},
+		"the bound's own":    {"UPDATE trims SET count = 7", ""},
+		"the bound's own go": {"DELETE FROM trims", "c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := path(t)
+			d := open(t, Options{Path: at})
+			put(t, d, done("a"), done("b"))
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			head := before4(t, at)
+			d = open(t, Options{Path: at})
+			put(t, d, done("c"))
+			if r := verified(t, d, head); r.Broken != nil || !r.Held || r.Links != 3 {
+				t.Fatalf("%+v %+v", r, r.Broken)
+			}
+			if _, err := d.file.writer.Exec(c.stmt); err != nil {
+				t.Fatal(err)
+			}
+			if r := verified(t, d, ""); (r.Broken == nil) != (name == "nothing") || r.Broken != nil && r.Broken.ID != c.id {
+				t.Errorf("%+v %+v", r, r.Broken)
+			}
+		})
+	}
+}
+
+// TestTrimmingIsALink reports what the bounds removed, and holds it in the chain.
+func TestTrimmingIsALink(t *testing.T) {
+	for name, stmt := range map[string]string{
+		"nothing":        "SELECT 1",
+		"how many":       "UPDATE trims SET count = count + 1",
+		"up to where":    "UPDATE trims SET last = last + 1",
+		"when":           "UPDATE trims SET at = at + 1",
+		"all of it":      "DELETE FROM trims",
+		"the last of it": "DELETE FROM trims WHERE link = (SELECT max(link) FROM trims)",
+		"one row more":   "UPDATE ends SET chain = (SELECT chain FROM runs ORDER BY link LIMIT 1), link = (SELECT min(link) FROM runs) WHERE which = 'removed'; DELETE FROM runs WHERE link = (SELECT min(link) FROM runs)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, Options{Path: path(t), MaxRows: 4})
+			for i := range 30 {
+				put(t, d, done(fmt.Sprint(i)))
+				if err := d.Sync(within(t)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			settled(t, d, "29 28 27 26")
+			r := verified(t, d, "")
+			if r.Broken != nil || r.Trimmed == nil || r.Removed != 26 || r.Links != 4 {
+				t.Fatalf("%+v %+v", r, r.Broken)
+			}
+			if _, err := d.file.writer.Exec(stmt); err != nil {
+				t.Fatal(err)
+			}
+			if r := verified(t, d, ""); (r.Broken == nil) != (name == "nothing") {
+				t.Errorf("%+v %+v", r, r.Broken)
+			}
+		})
 	}
 }

@@ -31,10 +31,13 @@ var schema2 string
 //go:embed schema3.sql
 var schema3 string
 
+//go:embed schema4.sql
+var schema4 string
+
 // migrations lead from one version of the file to the next. The version is
 // how many of them were applied.
 func migrations() []migration {
-	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}}
+	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}, {schema4, placeAll}}
 }
 
 // migration is a change of the schema, and of the rows that are there, once they
@@ -65,12 +68,13 @@ func companions() []string { return []string{"-wal", "-shm", "-journal"} }
 
 // file is the database, opened.
 type file struct {
-	writer *sql.DB // one connection
-	reader *sql.DB // at most two, and none while nobody reads
+	writer *sql.DB   // one connection
+	reader *sql.DB   // at most two, and none while nobody reads
+	known  *sql.Stmt // the place of the row with an id
 	upsert *sql.Stmt
 	index  *sql.Stmt
 	seen   os.FileInfo // which file it is
-	last   int64       // highest n
+	last   int64       // highest n that was ever given
 	head   end         // of the chain
 	rows   int64       // how many there are, -1 when that must be counted
 
@@ -130,10 +134,15 @@ func (f *file) begin() error {
 	if f.index, err = f.writer.Prepare(index); err != nil {
 		return err
 	}
-	if _, f.head, err = readEnds(f.writer); err != nil {
+	e, err := readEnds(f.writer)
+	if err != nil {
 		return err
 	}
-	return f.writer.QueryRow("SELECT coalesce(max(n), 0) FROM runs").Scan(&f.last)
+	f.head = e.last
+	if f.known, err = f.writer.Prepare("SELECT n, queued, link IS NOT NULL FROM runs WHERE id = ?"); err != nil {
+		return err
+	}
+	return f.writer.QueryRow(`SELECT max((SELECT coalesce(max(n), 0) FROM runs), (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs'))`).Scan(&f.last)
 }
 
 // version returns how many migrations the database has seen.

@@ -2,7 +2,9 @@ package history
 
 import (
 	"database/sql"
+	"encoding/hex"
 	"math"
+	"time"
 )
 
 // trimStep is how many rows one step deletes at most, so that rows never
@@ -31,11 +33,11 @@ func (f *file) trim(opt Options) (bool, error) {
 	case err != nil:
 		return false, err
 	case bytes > opt.MaxBytes:
-		return f.drop(unlimited, unlimited)
+		return f.drop(opt.Now(), unlimited, unlimited)
 	case f.rows > opt.MaxRows:
-		return f.drop(unlimited, f.rows-opt.MaxRows)
+		return f.drop(opt.Now(), unlimited, f.rows-opt.MaxRows)
 	}
-	return f.drop(opt.Now().Add(-opt.MaxAge).UnixMilli(), unlimited)
+	return f.drop(opt.Now(), opt.Now().Add(-opt.MaxAge).UnixMilli(), unlimited)
 }
 
 // bytes is how much of the file is in use. Free pages do not count: they are
@@ -47,8 +49,8 @@ func (f *file) bytes() (n int64, err error) {
 }
 
 // drop deletes the first links of the chain that were queued before a time,
-// until that many or one step of them are gone.
-func (f *file) drop(before, rows int64) (bool, error) {
+// until that many or one step of them are gone, and says so in a link at the end.
+func (f *file) drop(at time.Time, before, rows int64) (bool, error) {
 	tx, err := f.writer.Begin()
 	if err != nil {
 		return false, err
@@ -69,10 +71,22 @@ func (f *file) drop(before, rows int64) (bool, error) {
 	if err := writeEnd(tx, "removed", removed); err != nil {
 		return false, err
 	}
+	count, err := trimmedBefore(tx)
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.Exec("DELETE FROM trims WHERE link <= ?", removed.link); err != nil {
+		return false, err
+	}
+	head, err := Trim{Last: removed.link, Count: count + dropped, At: at.UnixMilli(), Hash: hex.EncodeToString(removed.hash[:])}.write(tx, f.head)
+	if err != nil {
+		return false, err
+	}
 	if err := tx.Commit(); err != nil {
 		return false, err
 	}
 	f.rows -= dropped
+	f.head = head
 	return true, nil
 }
 

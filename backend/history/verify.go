@@ -3,10 +3,12 @@ package history
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -21,6 +23,8 @@ type Report struct {
 	Links   int64 `json:"links"`
 	Removed int64 `json:"removed"`
 	Open    int64 `json:"open"`
+	// Trimmed is the link that says what the bounds removed, nil for nothing.
+	Trimmed *Trim `json:"trimmed,omitempty"`
 	// Head is the hash of the last link, in hex.
 	Head string `json:"head"`
 	// Held tells that the head that was asked for is that of a link that is there.
@@ -59,76 +63,146 @@ func (f *file) verify(ctx context.Context, head string) (Report, error) {
 		return Report{}, err
 	}
 	defer tx.Rollback()
-	at, last, err := readEnds(tx)
+	e, err := readEnds(tx)
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Removed: at.link, Head: hex.EncodeToString(last.hash[:])}
-	r.Held = head != "" && head == hex.EncodeToString(at.hash[:])
+	r := Report{Head: hex.EncodeToString(e.last.hash[:])}
+	w := walk{ends: e, at: e.removed, head: head, report: &r}
+	w.see(e.removed)
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE state IN ('waiting', 'running')").Scan(&r.Open); err != nil {
 		return Report{}, err
 	}
-	found, err := tx.QueryContext(ctx, "SELECT link, chain, n, "+strings.Join(columnNames(), ", ")+" FROM runs WHERE link IS NOT NULL ORDER BY link")
-	if err != nil {
+	if w.trims, err = readTrims(tx); err != nil {
 		return Report{}, err
 	}
-	defer found.Close()
-	for found.Next() {
-		now, row, why, err := walk(found, at)
-		if err != nil {
-			return Report{}, err
-		}
-		if why == "" && now.link > last.link {
-			why = "it was put in behind the end of the chain"
-		}
-		if why != "" {
-			r.Broken = &Break{N: row.N, ID: row.ID, Link: now.link, Why: why}
-			return r, nil
-		}
-		at = now
-		r.Links++
-		r.Held = r.Held || head != "" && head == hex.EncodeToString(at.hash[:])
+	if r.Broken, err = w.rows(ctx, tx); err != nil || r.Broken != nil {
+		return r, err
 	}
-	if err := found.Err(); err != nil {
-		return Report{}, err
-	}
-	if at != last {
-		r.Broken = &Break{Link: at.link + 1, Why: fmt.Sprintf("rows are missing at the end: the chain has %d links, the last one here is %d", last.link, at.link)}
+	if r.Broken = w.end(); r.Broken != nil {
 		return r, nil
 	}
 	r.Broken, err = unchained(ctx, tx)
 	return r, err
 }
 
-// walk reads the next row and says what does not fit the link before it.
-func walk(found *sql.Rows, before end) (now end, row Row, why string, err error) {
+// walk goes along the chain.
+type walk struct {
+	ends
+	at     end        // the link before the next one
+	trims  []trimLink // those that were not reached yet
+	head   string     // a hash to look for
+	report *Report
+}
+
+// see notes a link that fits.
+func (w *walk) see(link end) {
+	w.at = link
+	w.report.Held = w.report.Held || w.head != "" && w.head == hex.EncodeToString(link.hash[:])
+}
+
+// rows walks all rows, and the links of trimming between them.
+func (w *walk) rows(ctx context.Context, tx *sql.Tx) (*Break, error) {
+	found, err := tx.QueryContext(ctx, "SELECT link, chain, n, queued, "+strings.Join(columnNames(), ", ")+" FROM runs WHERE link IS NOT NULL ORDER BY link")
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		if b, err := w.row(found); b != nil || err != nil {
+			return b, err
+		}
+	}
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	return w.trimsBefore(math.MaxInt64)
+}
+
+// row reads the next row and says what does not fit the link before it.
+func (w *walk) row(found *sql.Rows) (*Break, error) {
+	var row Row
+	var link, queued int64
 	var hash []byte
-	to := []any{&now.link, &hash, &row.N}
+	to := []any{&link, &hash, &row.N, &queued}
 	for _, c := range row.columns() {
 		to = append(to, c.value)
 	}
 	if err := found.Scan(to...); err != nil {
-		return end{}, Row{}, "", err
+		return nil, err
 	}
-	if now.link != before.link+1 {
-		return now, row, fmt.Sprintf("rows are missing before it: link %d follows link %d", now.link, before.link), nil
+	if b, err := w.trimsBefore(link); b != nil || err != nil {
+		return b, err
 	}
-	want, err := before.next(&row)
-	if err != nil {
-		return end{}, Row{}, "", err
+	b := Break{N: row.N, ID: row.ID, Link: link}
+	want, err := w.at.next(&row, queued)
+	if w.at.link < w.placed.link {
+		want, err = w.at.unplaced(&row)
 	}
-	if !bytes.Equal(hash, want.hash[:]) {
-		return now, row, "it is not what was written: it, or its hash, was changed", nil
+	if b.Why = w.fits(link, hash, want); err != nil || b.Why != "" {
+		return &b, err
 	}
-	return want, row, "", nil
+	w.see(want)
+	w.report.Links++
+	return nil, nil
 }
 
-// unchained finds a row that is over and no link: nobody here writes one.
-func unchained(ctx context.Context, tx *sql.Tx) (*Break, error) {
-	b := Break{Why: "it was put in or changed: it is over and not in the chain"}
-	err := tx.QueryRowContext(ctx, "SELECT n, id FROM runs WHERE link IS NULL AND state NOT IN ('waiting', 'running') LIMIT 1").Scan(&b.N, &b.ID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+// trimsBefore walks the links of trimming that come before a link.
+func (w *walk) trimsBefore(link int64) (*Break, error) {
+	for ; len(w.trims) > 0 && w.trims[0].link < link; w.trims = w.trims[1:] {
+		t := w.trims[0]
+		want, err := t.next(w.at)
+		if err != nil {
+			return nil, err
+		}
+		if why := w.fits(t.link, t.chain, want); why != "" {
+			return &Break{Link: t.link, Why: why}, nil
+		}
+		w.see(want)
+		w.report.Trimmed, w.report.Removed = &t.Trim, t.Count
 	}
-	return &b, err
+	return nil, nil
+}
+
+// fits says why a link is not the one that belongs there, "" if it is.
+func (w *walk) fits(link int64, hash []byte, want end) string {
+	switch {
+	case link != want.link:
+		return fmt.Sprintf("rows are missing before it: link %d follows link %d", link, w.at.link)
+	case !bytes.Equal(hash, want.hash[:]):
+		return "it is not what was written: it, or its hash, was changed"
+	case link > w.last.link:
+		return "it was put in behind the end of the chain"
+	}
+	return ""
+}
+
+// end says what is missing at the ends of the chain.
+func (w *walk) end() *Break {
+	said := Trim{Hash: hex.EncodeToString(make([]byte, sha256.Size))} // of a chain from its beginning on
+	if t := w.report.Trimmed; t != nil {
+		said = *t
+	}
+	switch {
+	case w.at != w.last:
+		return &Break{Link: w.at.link + 1, Why: fmt.Sprintf("rows are missing at the end: the chain has %d links, the last one here is %d", w.last.link, w.at.link)}
+	case said.Last != w.removed.link || said.Hash != hex.EncodeToString(w.removed.hash[:]):
+		return &Break{Link: said.Last + 1, Why: fmt.Sprintf("rows are missing at the beginning: the bounds removed links to %d, and the first %d are gone", said.Last, w.removed.link)}
+	}
+	return nil
+}
+
+// unchained finds a row that nobody here writes: one that is over and no link, or
+// a request that is over and not among the words, so that no search finds it.
+func unchained(ctx context.Context, tx *sql.Tx) (*Break, error) {
+	for _, look := range []struct{ query, why string }{
+		{"SELECT n, id FROM runs WHERE link IS NULL AND state NOT IN ('waiting', 'running') LIMIT 1", "it was put in or changed: it is over and not in the chain"},
+		{"SELECT n, id FROM runs WHERE link IS NOT NULL AND parent = '' AND n NOT IN (SELECT rowid FROM words) LIMIT 1", "it was taken out of what a search looks in"},
+	} {
+		b := Break{Why: look.why}
+		if err := tx.QueryRowContext(ctx, look.query).Scan(&b.N, &b.ID); !errors.Is(err, sql.ErrNoRows) {
+			return &b, err
+		}
+	}
+	return nil, nil
 }

@@ -192,10 +192,10 @@ func (f *file) put(entries []entry) error {
 		return err
 	}
 	defer tx.Rollback()
-	upsert := tx.Stmt(f.upsert)
+	known, upsert := tx.Stmt(f.known), tx.Stmt(f.upsert)
 	found := map[int64]*Row{} // by n, the requests to be found from now on
 	for i := range entries {
-		n, err := putOne(upsert, &entries[i], &head)
+		n, err := putOne(known, upsert, &entries[i], last+1, &head)
 		if err != nil {
 			return err
 		}
@@ -229,48 +229,52 @@ func (f *file) put(entries []entry) error {
 	return nil
 }
 
-// putOne writes one row, and a row that is over as the next link of the chain.
-// It returns its n, or 0 for a row that was over before: that one stays as it is.
-func putOne(upsert *sql.Stmt, e *entry, head *end) (n int64, err error) {
-	row := &e.row
+// putOne writes one row, a new one with this n, and a row that is over as the next
+// link of the chain. It returns its n, or 0 for a row that was over before: that
+// one stays as it is.
+func putOne(known, upsert *sql.Stmt, e *entry, n int64, head *end) (int64, error) {
+	row, queued, over := e.row, e.queued, false
+	row.N = n
+	if err := known.QueryRow(row.ID).Scan(&row.N, &queued, &over); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if over {
+		return 0, nil
+	}
 	var link, chain any
 	next := *head
 	if row.State.over() {
-		if next, err = head.next(row); err != nil {
+		var err error
+		if next, err = head.next(&row, queued); err != nil {
 			return 0, err
 		}
 		link, chain = next.link, next.hash[:]
 	}
-	args := []any{e.queued, link, chain}
+	args := []any{row.N, queued, link, chain}
 	for _, c := range row.columns() {
 		args = append(args, c.value)
 	}
-	err = upsert.QueryRow(args...).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
+	if _, err := upsert.Exec(args...); err != nil {
 		return 0, err
 	}
 	*head = next
-	return n, nil
+	return row.N, nil
 }
 
 const index = "INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)"
 
 // upsert is the statement that inserts a row or replaces all of it but its
-// place and age. A row that is in the chain is not replaced, and then no n comes
-// back.
+// place and age. A row that is in the chain is not replaced.
 func upsert() string {
 	names := columnNames()
 	sets := make([]string, len(names))
 	for i, name := range names {
 		sets[i] = name + " = excluded." + name
 	}
-	return "INSERT INTO runs (queued, link, chain, " + strings.Join(names, ", ") + ")" +
-		" VALUES (?, ?, ?" + strings.Repeat(", ?", len(names)) + ")" +
+	return "INSERT INTO runs (n, queued, link, chain, " + strings.Join(names, ", ") + ")" +
+		" VALUES (?, ?, ?, ?" + strings.Repeat(", ?", len(names)) + ")" +
 		" ON CONFLICT (id) DO UPDATE SET link = excluded.link, chain = excluded.chain, " + strings.Join(sets, ", ") +
-		" WHERE runs.link IS NULL RETURNING n"
+		" WHERE runs.link IS NULL"
 }
 
 func columnNames() []string {

@@ -223,6 +223,9 @@ func (c historyVerify) Run(p *program) error {
 	}
 	err = p.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%d rows checked, %d older ones removed, %d not over yet\nhead %s\n", r.Links, r.Removed, r.Open, r.Head)
+		if t := r.Trimmed; t != nil && t.Last > 0 {
+			fmt.Fprintf(w, "removed by size or age: links 1 to %d, %d rows, hash %s, last at %s\n", t.Last, t.Count, display.Escape(t.Hash), time.UnixMilli(t.At).Format(time.RFC3339))
+		}
 	})
 	switch {
 	case err != nil:
