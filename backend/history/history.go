@@ -62,6 +62,7 @@ type DB struct {
 	mu       sync.Mutex
 	file     *file         // nil until it is open
 	opened   bool          // whether it ever was
+	quota    quota         // what was denied today
 	queue    queue         // what no write has begun with
 	batch    queue         // what is being written, kept until it is
 	puts     uint64        // rows that were ever taken
@@ -129,6 +130,9 @@ func (d *DB) Keep(age time.Duration) { d.age.Store(int64(age)) }
 // While writes fail, a row that says that something begins is not taken. A
 // row in state done or denied is still kept for later, so that the history
 // does not say forever that something runs; the error comes back all the same.
+//
+// Of what was denied without a person's answer only so much is kept one by one of
+// a day; more is counted (see quota).
 func (d *DB) Put(row Row) error {
 	if err := row.check(); err != nil {
 		return fmt.Errorf("cannot record run %q: %w", row.ID, err)
@@ -142,10 +146,27 @@ func (d *DB) Put(row Row) error {
 	if d.failed != nil && !row.State.over() {
 		return d.failed
 	}
-	if !d.queue.put(row, now, d.batch) {
+	beyond, counting := d.quota.take(&row, now)
+	for _, c := range counting {
+		d.queuePut(c, now, false)
+	}
+	if beyond {
+		row = row.slim()
+	}
+	if !d.queuePut(row, now, beyond) {
 		signal(d.flush)
 		return ErrFull
 	}
+	return d.failed
+}
+
+// queuePut queues a row, and reports whether there was place for it. The caller
+// holds the lock.
+func (d *DB) queuePut(row Row, now int64, beyond bool) bool {
+	if !d.queue.put(row, now, d.batch) {
+		return false
+	}
+	d.queue.entries[d.queue.at[row.ID]].beyond = beyond
 	d.puts++
 	if len(d.queue.entries) == 1 {
 		signal(d.wake)
@@ -153,7 +174,7 @@ func (d *DB) Put(row Row) error {
 	if d.queue.heavy() {
 		signal(d.flush)
 	}
-	return d.failed
+	return true
 }
 
 // Sync waits until all rows that were put before are on disk. It returns the
@@ -213,6 +234,12 @@ func (d *DB) Close() error {
 	d.mu.Lock()
 	first := !d.closing
 	d.closing = true
+	if first {
+		now := d.opt.Now().UnixMilli()
+		for _, c := range d.quota.rest(now) {
+			d.queuePut(c, now, false)
+		}
+	}
 	d.mu.Unlock()
 	if first {
 		close(d.stop)

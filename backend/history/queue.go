@@ -11,6 +11,7 @@ type entry struct {
 	row    Row
 	size   int
 	queued int64 // unix milliseconds
+	beyond bool  // it is beyond the quota, and only written if its beginning was
 }
 
 // queue holds rows in the order in which they first came. A row that comes

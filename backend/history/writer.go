@@ -230,15 +230,15 @@ func (f *file) put(entries []entry) error {
 }
 
 // putOne writes one row, a new one with this n, and a row that is over as the next
-// link of the chain. It returns its n, or 0 for a row that was over before: that
-// one stays as it is.
+// link of the chain. It returns its n, or 0 for a row that was over before, which
+// stays as it is, and for a new one beyond the quota.
 func putOne(known, upsert *sql.Stmt, e *entry, n int64, head *end) (int64, error) {
 	row, queued, over := e.row, e.queued, false
 	row.N = n
 	if err := known.QueryRow(row.ID).Scan(&row.N, &queued, &over); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
-	if over {
+	if over || e.beyond && row.N == n {
 		return 0, nil
 	}
 	var link, chain any

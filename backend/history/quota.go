@@ -1,0 +1,103 @@
+package history
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// Bounds of the requests of one day that were denied without an answer of a
+// person and are kept one by one: of each agent, and of all of them together.
+// Agents name themselves, so the first bound alone would be none. Else who may run
+// nothing could fill the history until all that was allowed is gone from it.
+const (
+	agentRows, agentBytes = 1000, 8 << 20
+	allRows, allBytes     = 10_000, 32 << 20
+)
+
+// everyAgent stands for the agents that come when those of a day are full.
+const everyAgent = "*"
+
+// quota counts what was denied on one day.
+type quota struct {
+	day    int64 // since 1970, in UTC
+	all    tally
+	agents map[string]*tally
+}
+
+// tally is what was kept of an agent, how many more there were, and of these how
+// many the last row that counts them says.
+type tally struct{ rows, bytes, more, said int }
+
+func (t *tally) full(rows, bytes int) bool { return t.rows >= rows || t.bytes >= bytes }
+
+// take reports whether a row is beyond the quota, and returns the rows to write
+// that count such ones. Those of one agent say 1, 2, 4 and so on, and at the end
+// of the day, or of the host, how many there were.
+func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
+	if row.State != Denied || row.Parent != "" || !row.Answered.IsZero() {
+		return false, nil
+	}
+	if day := now / (24 * time.Hour).Milliseconds(); day != q.day || q.agents == nil {
+		counting = q.rest(now)
+		*q = quota{day: day, agents: map[string]*tally{}}
+	}
+	name := row.AgentID
+	if q.agents[name] == nil && q.all.full(allRows, allBytes) {
+		name = everyAgent
+	}
+	t := q.agents[name]
+	if t == nil {
+		t = &tally{}
+		q.agents[name] = t
+	}
+	if !t.full(agentRows, agentBytes) && !q.all.full(allRows, allBytes) {
+		t.rows, t.bytes = t.rows+1, t.bytes+row.size()
+		q.all.rows, q.all.bytes = q.all.rows+1, q.all.bytes+row.size()
+		return false, counting
+	}
+	if t.more++; t.more&(t.more-1) == 0 {
+		counting = append(counting, t.count(name, now))
+	}
+	return true, counting
+}
+
+// rest returns the rows that count what none says yet.
+func (q *quota) rest(now int64) (counting []Row) {
+	for _, name := range slices.Sorted(maps.Keys(q.agents)) {
+		if t := q.agents[name]; t.more > t.said {
+			counting = append(counting, t.count(name, now))
+		}
+	}
+	return counting
+}
+
+// count is a row that says how many more there were.
+func (t *tally) count(agentID string, now int64) Row {
+	t.said = t.more
+	at := time.UnixMilli(now)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s", now, t.more, agentID))
+	return Row{
+		ID: fmt.Sprintf("more-%x", sum[:12]), State: Denied, AgentID: agentID, Verdict: approval.VerdictDeny,
+		Command:  fmt.Sprintf("(%d more requests)", t.more),
+		Sentence: fmt.Sprintf("%d more requests of this day were denied and are not kept one by one", t.more),
+		Arrived:  at, Ended: at,
+	}
+}
+
+// slim is what is kept of a row beyond the quota whose beginning was written
+// already: all but its texts, of which the longest is named by its hash.
+func (r Row) slim() Row {
+	sum := sha256.Sum256([]byte(r.Command))
+	return Row{
+		ID: r.ID, State: r.State, AgentID: r.AgentID, PeerPID: r.PeerPID, Who: r.Who,
+		Command: fmt.Sprintf("(%d bytes, sha256 %x)", len(r.Command), sum), Judged: r.Judged, JudgedReason: r.JudgedReason,
+		Verdict: r.Verdict, Reason: cmp.Or(r.Reason, r.JudgedReason), Security: r.Security, Ask: r.Ask, Risk: r.Risk,
+		Arrived: r.Arrived, Asked: r.Asked, Ended: r.Ended,
+	}
+}
