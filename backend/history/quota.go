@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -40,7 +41,7 @@ func (t *tally) full(rows, bytes int) bool { return t.rows >= rows || t.bytes >=
 // that count such ones. Those of one agent say 1, 2, 4 and so on, and at the end
 // of the day, or of the host, how many there were.
 func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
-	if row.State != Denied || row.Parent != "" || !row.Answered.IsZero() {
+	if row.State != Denied || row.Parent != "" || row.refused() {
 		return false, nil
 	}
 	if day := now / (24 * time.Hour).Milliseconds(); day != q.day || q.agents == nil {
@@ -65,6 +66,13 @@ func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
 		counting = append(counting, t.count(name, now))
 	}
 	return true, counting
+}
+
+// refused reports whether a person here said no. A question that nobody answered,
+// or the program that asked it, has an end too, and comes as often as an agent
+// likes.
+func (r *Row) refused() bool {
+	return r.Reason == approval.ReasonUserDenied && r.Decision == approval.DecisionDeny && !strings.HasPrefix(r.AnsweredBy, approval.ByClient)
 }
 
 // rest returns the rows that count what none says yet.

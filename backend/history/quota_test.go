@@ -85,10 +85,12 @@ func TestQuota(t *testing.T) {
 	c.pass(1000 * 24 * time.Hour)
 	d := open(t, Options{Path: path(t), Now: c.now})
 	for day := range 2 {
-		for i := range agentRows + 5 {
+		for i := range agentRows + 3 {
 			put(t, d, Row{ID: fmt.Sprint(day, "-", i), State: Denied, AgentID: "a"})
 		}
-		put(t, d, Row{ID: fmt.Sprint(day, " answered"), State: Denied, AgentID: "a", Answered: c.now()},
+		put(t, d, Row{ID: fmt.Sprint(day, " expired"), State: Denied, AgentID: "a", Asked: c.now(), Answered: c.now(), Reason: approval.ReasonApprovalCancelled},
+			Row{ID: fmt.Sprint(day, " its own no"), State: Denied, AgentID: "a", Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: approval.ByClient})
+		put(t, d, Row{ID: fmt.Sprint(day, " answered"), State: Denied, AgentID: "a", Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: "panel"},
 			Row{ID: fmt.Sprint(day, " ran"), State: Done, AgentID: "a"}, Row{ID: fmt.Sprint(day, " other"), State: Denied, AgentID: "b"})
 		c.pass(24 * time.Hour)
 	}
