@@ -207,6 +207,11 @@ type Segment struct {
 	Ours bool `json:"ours,omitempty"`
 	// Floor is set when it may never run, whatever policy says.
 	Floor string `json:"floor,omitempty"`
+	// Asks tells that it is a program of ours which has judged anew what it would
+	// run, and that is a segment of its own; Approved is the id under which it runs
+	// what was allowed before, "" for none.
+	Asks     bool   `json:"-"`
+	Approved string `json:"-"`
 }
 
 // Redirect connects one descriptor of a segment.

@@ -44,9 +44,12 @@ type Analyzer struct {
 	UID int
 	// Ours are the files and folders of Countersign itself: asking for one
 	// of them, or for something in it, is never harmless.
-	Ours  []string
-	path  []searchDir
-	heads heads
+	Ours []string
+	// IsOurs reports whether a program is Countersign's own, also as a copy; nil
+	// where nobody knows.
+	IsOurs func(approval.File) bool
+	path   []searchDir
+	heads  heads
 }
 
 // searchDir is a folder of the login PATH, and whether it was there when the

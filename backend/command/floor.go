@@ -3,10 +3,12 @@ package command
 import (
 	"path"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/verbs"
 )
 
 // floor says why a command may never run, whatever policy allows: removing a
-// root, home or system folder, and overwriting a device.
+// root, home or system folder, overwriting a device, and operating Countersign.
 func (j *job) floor(name string, args []string, dir string) string {
 	switch name {
 	case "rm":
@@ -27,6 +29,10 @@ func (j *job) floor(name string, args []string, dir string) string {
 	case "cp", "mv", "install":
 		if len(args) > 0 && isDevice(dir, args[len(args)-1]) {
 			return "it overwrites the device " + args[len(args)-1]
+		}
+	default:
+		if verbs.Named(name) {
+			return operating(args, false)
 		}
 	}
 	if devices()[name] || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "mke2fs") {

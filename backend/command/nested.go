@@ -19,6 +19,10 @@ func (j *job) nested(index int) {
 	} else if outer.Program == nil {
 		return
 	}
+	if outer.Asks {
+		j.runs(index, &outer)
+		return
+	}
 	if outer.Profiled && len(outer.Findings) == 0 {
 		j.inner(index, &outer)
 		return // its arguments were read: they start this and nothing else
@@ -102,6 +106,9 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		}
 		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
+		}
+		if one.fed && j.startsOurs(&seg) {
+			seg.Floor = "what it tells Countersign is known only when it runs"
 		}
 		if one.fed && seg.Program != nil && !keptAll(seg.Program) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s starts %s when its input comes, and programs of the person could change that file until then", first(outer.Argv), seg.Program.File.Path))

@@ -37,6 +37,7 @@ func (j *job) program(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, found)
 	}
 	if res == nil {
+		j.operates(seg)
 		return
 	}
 	seg.Program = res
@@ -44,7 +45,9 @@ func (j *job) program(seg *approval.Segment) {
 	if why := j.script(res, seg.Dir, 0); why.Reason != "" {
 		seg.Findings = append(seg.Findings, why)
 	}
-	j.effects(seg)
+	if j.operates(seg); !seg.Asks { // else that is for what it would run
+		j.effects(seg)
+	}
 }
 
 // find leads a command word to its file. The finding says why nothing was

@@ -201,7 +201,11 @@ var unquoter = strings.NewReplacer(`"`, "", "'", "", `\`, "")
 // shellWord says what the first word of a command means to a shell: a builtin
 // or a program.
 func (t *textJob) shellWord(seg *approval.Segment) {
-	if len(seg.Argv) == 0 || len(seg.Open) > 0 && seg.Open[0].At == 0 {
+	if len(seg.Argv) == 0 {
+		return
+	}
+	if len(seg.Open) > 0 && seg.Open[0].At == 0 {
+		t.mayOperate(seg)
 		return
 	}
 	name := seg.Argv[0]

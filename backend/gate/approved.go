@@ -74,6 +74,14 @@ func (a *approved) take(id string) *ticket {
 	return t
 }
 
+// waits reports whether something of an agent waits under an id.
+func (a *approved) waits(id, agentID string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.list[id]
+	return t != nil && t.flight.req.AgentID == agentID
+}
+
 // RunApproved runs what was allowed under this id, once. What it would run is
 // looked at and judged again. When ctx is cancelled the caller has gone and the
 // command ends.

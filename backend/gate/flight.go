@@ -109,6 +109,7 @@ func (f *flight) input() policy.Input {
 		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
 		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
 		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged,
+		Waits: func(id string) bool { return f.approved.waits(id, f.req.AgentID) },
 	}
 }
 

@@ -24,6 +24,7 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 	rules, _ := g.rulesFor(p.AgentID)
 	in := policy.Input{
 		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,
+		Waits: func(id string) bool { return g.approved.waits(id, p.AgentID) },
 	}
 	for _, change := range p.Env {
 		if change.Asks {

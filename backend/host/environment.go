@@ -47,7 +47,7 @@ func (h *Host) login(ctx context.Context) (environ.Base, error) {
 }
 
 func (h *Host) use(env environ.Base) {
-	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours()}
+	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours(), IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
 	h.machine.Store(&gate.Machine{Analyzer: a, Env: env})
 	h.environment.Store(time.Now().UnixMilli())

@@ -101,6 +101,7 @@ type Host struct {
 	pending   *pending.Book
 	runner    *runner.Runner
 	looker    *preview.Looker
+	hashes    command.Hashes
 	gate      *gate.Gate
 	lock      *ipc.Lock
 	server    *ipc.Server
@@ -191,7 +192,7 @@ func (h *Host) open() (err error) {
 	h.pending = pending.New()
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
-		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &command.Hashes{}, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
+		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &h.hashes, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
 		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen,
 	})
 	return nil
@@ -244,10 +245,16 @@ func (h *Host) ours() []string {
 	if dir, err := (command.Disk{}).Look(h.opt.State.Dir); err == nil {
 		list = append(list, dir.Path)
 	}
-	if exe, err := os.Executable(); err == nil {
-		list = append(list, exe)
+	return append(list, h.programs()...)
+}
+
+// programs are those of Countersign that are known here.
+func (h *Host) programs() []string {
+	exe, err := os.Executable()
+	if err != nil {
+		return h.opt.Programs
 	}
-	return append(list, h.opt.Programs...)
+	return append([]string{exe}, h.opt.Programs...)
 }
 
 // ready waits until the login environment is known.

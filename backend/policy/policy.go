@@ -34,6 +34,9 @@ type Input struct {
 	// Tool is what package toolpolicy found of a tool that takes a command; nil
 	// for a command alone.
 	Tool *approval.Judgement
+	// Waits reports whether what was allowed to this agent waits to be run under an
+	// id; nil where nothing does.
+	Waits func(id string) bool
 	// Paid are the ids of entries of which this request has already used up
 	// one use: it may be their last.
 	Paid []string

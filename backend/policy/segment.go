@@ -25,6 +25,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if s.Named {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "only named")
 	}
+	if s.Approved != "" && (in.Waits == nil || !in.Waits(s.Approved)) {
+		return verdict(approval.VerdictDeny, say(approval.ReasonReplay, "nothing that was allowed waits for this agent under this id"), "")
+	}
 	if security == approval.SecurityFull {
 		return r.full(s)
 	}
@@ -36,6 +39,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	}
 	if s.Builtin != "" {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "builtin")
+	}
+	if s.Asks {
+		return verdict(approval.VerdictAllow, approval.Finding{}, "it asks Countersign")
 	}
 	if s.Program == nil {
 		return verdict(approval.VerdictAsk, say(approval.ReasonNotFound, "it leads to no program"), "")
