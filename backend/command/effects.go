@@ -46,7 +46,7 @@ func (j *job) effects(seg *approval.Segment) {
 		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
 	}
 	if which := j.protectedArgument(seg, args, reader); which != "" {
-		seg.Ours = which == filesOfOurs
+		seg.Ours = seg.Ours || which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
 	}
 }

@@ -37,6 +37,19 @@ func (t *textJob) target(word *syntax.Word, dir string) (string, bool) {
 	return v.final[0], true
 }
 
+// aim returns what the word behind a redirection leads to: what it surely is, or
+// else how it is written, with the home folder in the place of its names.
+func (t *textJob) aim(word *syntax.Word, target string, known bool) string {
+	if known || word == nil {
+		return target
+	}
+	written := t.guess(word)[1]
+	if name := homeWord().FindString(written); name != "" {
+		return t.Home + written[len(name):]
+	}
+	return written
+}
+
 func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approval.Redirect, approval.Finding) {
 	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc {
 		return t.fed(seg, r)
@@ -69,6 +82,9 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		if null && fd <= 0 {
 			return []approval.Redirect{{FD: 0, To: approval.ToNull}}, approval.Finding{}
 		}
+		if what := t.protected(t.aim(r.Word, target, known), seg.Dir, seg); what != "" {
+			return nil, finding(approval.ReasonProtectedState, "it reads %s", what)
+		}
 		return t.input(seg, target, known && fd <= 0)
 	case syntax.DplOut:
 		if known && (target == "1" || target == "2") && fd != 0 {
@@ -78,6 +94,10 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		if null && t.grammar == bash && t.who == approval.Ours {
 			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
 		}
+	}
+	if what := t.protected(t.aim(r.Word, target, known), seg.Dir, seg); what != "" && what != folderWithSecrets {
+		seg.Ours = seg.Ours || what == filesOfOurs
+		return nil, finding(approval.ReasonProtectedState, "it writes to %s", what)
 	}
 	return nil, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null")
 }
@@ -112,9 +132,6 @@ func descriptor(r *syntax.Redirect) (int, bool) {
 func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]approval.Redirect, approval.Finding) {
 	if !known || t.who == approval.Theirs || seg.Dir == "" {
 		return nil, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection")
-	}
-	if what := t.protected(name, seg.Dir, seg); what != "" {
-		return nil, finding(approval.ReasonProtectedState, "it reads %s", what)
 	}
 	file, err := t.look(join(seg.Dir, name))
 	if err != nil || file.Mode&modeType != modeRegular || !within(file.Path, t.plan.Cwd.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {

@@ -45,9 +45,7 @@ func (j *job) operates(seg *approval.Segment) {
 		}
 		words = slices.Concat(strings.Fields(at.InterpreterArg), []string{at.Path}, words)
 	}
-	if seg.Floor == "" && (seg.Kind == approval.KindInterpreter || seg.Kind == approval.KindShell) {
-		seg.Floor = codeOperates(seg)
-	}
+	seg.Floor = codeOperates(seg)
 }
 
 // mayOperate does the same for a command whose program only the run can tell, by
@@ -157,14 +155,13 @@ func (j *job) runs(index int, outer *approval.Segment) {
 	j.nested(len(j.plan.Segments) - 1)
 }
 
-// codeOperates looks for our own verbs in the code that an interpreter is given:
-// in its words and in what it is fed.
-func codeOperates(seg *approval.Segment) string {
-	texts := slices.Clone(seg.Argv[1:])
-	for _, r := range seg.Redirects {
-		texts = append(texts, r.Text)
+// codeOperates looks for our own verbs in the code that an interpreter or a shell is
+// given: in its words and in the texts that it is fed.
+func codeOperates(seg *approval.Segment, fed ...string) string {
+	if seg.Floor != "" || seg.Kind != approval.KindInterpreter && seg.Kind != approval.KindShell {
+		return seg.Floor
 	}
-	for _, text := range texts {
+	for _, text := range append(slices.Clone(seg.Argv[1:]), fed...) {
 		parts := strings.FieldsFunc(text, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
 		})

@@ -49,7 +49,10 @@ func TestVerbs(t *testing.T) {
 		"if countersign stop; then \u202e fi", "countersign stop " + strings.Repeat("x; ", 3000),
 	} {
 		plan := verbMachine().Analyze(bash(denied))
-		if !floored(plan) {
+		theirs := bash(denied)
+		theirs.Who = approval.Theirs
+		hidden := strings.Contains(denied, "$C") || strings.Contains(denied, "*") // another shell makes the name, and the text asks
+		if !floored(plan) || !hidden && !floored(verbMachine().Analyze(theirs)) {
 			t.Errorf("passes: %.100s\n%.300s", denied, show(plan))
 		}
 	}
@@ -58,7 +61,7 @@ func TestVerbs(t *testing.T) {
 		"csign approvals pending --json", "countersign hook claude-code", "countersign mcp", "countersign mcp proxy -- ls", "countersign hook status --test",
 		"countersign run ls -l", "countersign run --cwd sub -- ./run.sh", "countersign run --approved abc", "countersign run -- countersign version",
 		"echo countersign stop", "grep -r 'countersign stop' .", "git commit -m 'countersign stop'", "cat countersign", "ls countersign stop", "cd /opt/other && ls countersign",
-		"python3 -c 'print(1)'", "python3 -c 'print(\"countersign policy show\")'", "/opt/tool/bin/tool countersign", "/opt/tool/bin/tool --for countersign build", "git add countersign", "cp /usr/bin/countersign /tmp/x",
+		"python3 -c 'print(1)'", "python3 -c 'print(\"countersign policy show\")'", "/opt/tool/bin/tool countersign", "/opt/tool/bin/tool --for countersign build", "git add countersign", "cp ./copy /tmp/x",
 		"env countersign policy show", "./copy", "./copy frobnicate",
 	} {
 		plan := verbMachine().Analyze(bash(passes))
