@@ -67,8 +67,11 @@ type Outcome struct {
 	Always bool `json:"always,omitempty"`
 	// Approved is the one-use id for `countersign run --approved`, where the host
 	// is to run what was allowed.
-	Approved string  `json:"approved,omitempty"`
-	Receipt  Receipt `json:"receipt"`
+	Approved string `json:"approved,omitempty"`
+	// Final tells that a denial holds though nobody was asked: it is no case for the
+	// agent's own question.
+	Final   bool    `json:"-"`
+	Receipt Receipt `json:"receipt"`
 }
 
 // Receipt says what was judged and why, for machines and for the agent's model
@@ -98,5 +101,5 @@ type Receipt struct {
 // no, there was only nobody who could be asked.
 func (o Outcome) Unanswered() bool {
 	r := o.Receipt.Reason
-	return o.Verdict == VerdictDeny && EndingFor(r) == EndingNobody && r != ReasonDrifted && r != ReasonReplay
+	return o.Verdict == VerdictDeny && !o.Final && EndingFor(r) == EndingNobody && r != ReasonDrifted && r != ReasonReplay
 }

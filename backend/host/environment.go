@@ -47,11 +47,16 @@ func (h *Host) login(ctx context.Context) (environ.Base, error) {
 }
 
 func (h *Host) use(env environ.Base) {
-	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: h.ours(), IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
-	a.SetPath(env.Path())
-	h.machine.Store(&gate.Machine{Analyzer: a, Env: env})
+	h.machine.Store(h.machineWith(env, h.ours()))
 	h.environment.Store(time.Now().UnixMilli())
 	debug.FreeOSMemory() // what reading a large policy left behind
+}
+
+// machineWith is the machine with an environment, and these files of ours.
+func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
+	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
+	a.SetPath(env.Path())
+	return &gate.Machine{Analyzer: a, Env: env}
 }
 
 func environmentRead(h *Host, ctx context.Context, c ipc.Call) (any, error) {

@@ -240,8 +240,14 @@ func (h *Host) Defaults() approval.Policy { return h.store.Snapshot().Policy("")
 func (h *Host) SocketPath() string { return h.store.Snapshot().SocketPath }
 
 // ours are the files that a command must not touch unasked.
-func (h *Host) ours() []string {
-	list := []string{h.opt.State.Dir, h.store.Snapshot().SocketPath}
+func (h *Host) ours() []string { return h.oursAt(h.store.Snapshot().SocketPath) }
+
+// oursAt are the same with a socket at this path, "" for none.
+func (h *Host) oursAt(socket string) []string {
+	list := []string{h.opt.State.Dir}
+	if socket != "" {
+		list = append(list, socket)
+	}
 	if dir, err := (command.Disk{}).Look(h.opt.State.Dir); err == nil {
 		list = append(list, dir.Path)
 	}

@@ -34,11 +34,17 @@ const (
 	permissionRequest = "PermissionRequest"
 )
 
+// asksInMode is the permission mode of Claude Code and Codex in which a person is
+// asked where no rule of theirs decides. In acceptEdits, plan, auto, dontAsk and
+// bypassPermissions there are calls that nobody is asked about, and so there may be
+// in a mode that is not known or not said.
+const asksInMode = "default"
+
 // claudeInput is what both events tell.
 type claudeInput struct {
-	event, tool, session, cwd string
-	input                     object // as the agent gave it
-	fields                    object
+	event, tool, session, cwd, mode string
+	input                           object // as the agent gave it
+	fields                          object
 }
 
 func readClaude(input []byte) (Event, error) {
@@ -65,24 +71,27 @@ func readClaude(input []byte) (Event, error) {
 	}
 	if in.event == preToolUse {
 		call.JudgeOnly = true
-		return Event{Name: in.event, Call: call, Reply: deniesOnly, Silent: func(string) Answer { return silent() }}, nil
+		return Event{
+			Name: in.event, Tool: in.tool, Unasked: in.mode != asksInMode, Call: call,
+			Reply: deniesOnly, Silent: func(string) Answer { return silent() },
+		}, nil
 	}
 	if call.Tool == bashExecute && call.Server == "" {
 		call.Who = approval.Ours
 	}
 	return Event{
-		Name: in.event, Call: call,
+		Name: in.event, Tool: in.tool, Call: call,
 		Reply:  func(o approval.Outcome, rewritten string) Answer { return in.decides(call.Who, o, rewritten) },
 		Silent: func(string) Answer { return silent() },
 	}, nil
 }
 
 func claudeWords(fields object) (claudeInput, error) {
-	words, err := fields.words("hook_event_name", "tool_name", "session_id", "cwd")
+	words, err := fields.words("hook_event_name", "tool_name", "session_id", "cwd", "permission_mode")
 	if err != nil {
 		return claudeInput{}, err
 	}
-	return claudeInput{event: words[0], tool: words[1], session: words[2], cwd: words[3], fields: fields}, nil
+	return claudeInput{event: words[0], tool: words[1], session: words[2], cwd: words[3], mode: words[4], fields: fields}, nil
 }
 
 // ignored reports whether an event is none of ours. The two tools are questions

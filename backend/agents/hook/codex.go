@@ -34,7 +34,7 @@ func readCodex(input []byte) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	words, err := fields.words("hook_event_name", "tool_name", "session_id", "cwd")
+	words, err := fields.words("hook_event_name", "tool_name", "session_id", "cwd", "permission_mode")
 	if err != nil {
 		return Event{}, err
 	}
@@ -60,7 +60,9 @@ func readCodex(input []byte) (Event, error) {
 	if call.JudgeOnly {
 		reply = deniesOnly
 	}
-	return Event{Name: event, Call: call, Reply: reply, Silent: quiet}, nil
+	return Event{
+		Name: event, Tool: words[1], Unasked: call.JudgeOnly && words[4] != asksInMode, Call: call, Reply: reply, Silent: quiet,
+	}, nil
 }
 
 // codexTool gives the tool and its arguments our names.

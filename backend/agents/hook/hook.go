@@ -75,15 +75,27 @@ type Event struct {
 	// Silent, and the host is not asked.
 	Ignored bool
 	Call    approval.ToolCall
+	// Tool is the agent's own name for what it calls.
+	Tool string
+	// Unasked tells that after silence the agent may make the call without a question
+	// to a person, by what the event says of its mode.
+	Unasked bool
 	// Timeout is how long the agent says that it waits for this answer; 0 where
 	// it does not say.
 	Timeout time.Duration
 	// Reply writes an outcome for the agent. rewritten is the command line that
 	// runs what was allowed, "" where the agent runs it itself.
 	Reply func(o approval.Outcome, rewritten string) Answer
-	// Silent is the answer for when nobody could be asked, or there is no host:
-	// nothing where the agent then asks by itself, else a denial with this text.
+	// Silent is the answer for when nobody could be asked, and policy alone does not
+	// deny it: nothing where the agent then asks by itself, else a denial with this
+	// text.
 	Silent func(why string) Answer
+}
+
+// Deny is the answer to a call that must not be made though nobody could be asked.
+func (e Event) Deny(reason approval.Reason, why string) Answer {
+	r := approval.Receipt{Verdict: approval.VerdictDeny, Reason: reason, Sentence: why, AskAgain: approval.CanAskAgain(reason), Message: unasked(why)}
+	return e.Reply(approval.Outcome{Verdict: approval.VerdictDeny, Final: true, Receipt: r}, "")
 }
 
 // Answer is what the hook prints, and how it ends.

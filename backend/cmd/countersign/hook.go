@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 
@@ -34,6 +32,8 @@ type hookCommand struct {
 	For     string        `arg:"" name:"name" help:"Which agent it is, such as claude-code or codex; generic for a program of your own."`
 	Agent   string        `help:"Agent id (default: the name of the agent)." placeholder:"ID"`
 	Timeout time.Duration `help:"How long the agent waits for its hook (default: as long as it does by itself)." placeholder:"D"`
+
+	NoHost string `help:"Judge without a host, which is not there for this reason. Hooks start it." placeholder:"WHY" name:"no-host"`
 
 	stateDir string // as it was given
 }
@@ -100,6 +100,8 @@ func (c *hookCommand) flag(name, value string) bool {
 	switch name {
 	case "--agent":
 		c.Agent = value
+	case "--no-host":
+		c.NoHost = value
 	case "--state-dir":
 		c.stateDir = value
 	case "--timeout":
@@ -167,9 +169,16 @@ func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.T
 	if c.Agent != "" {
 		call.AgentID = c.Agent
 	}
+	if c.NoHost != "" {
+		a, err := inTime(ctx, deadline, func(ctx context.Context) (hook.Answer, error) { return c.alone(ctx, e, call) })
+		if err != nil {
+			return e.Deny(approval.ReasonCompanion, c.NoHost+", and this cannot be judged without it: "+err.Error())
+		}
+		return a
+	}
 	o, err := inTime(ctx, deadline, func(ctx context.Context) (approval.Outcome, error) { return c.decide(ctx, call) })
 	if err != nil {
-		return e.Silent(unanswered(err))
+		return c.undecided(ctx, deadline, e, input, err)
 	}
 	return e.Reply(o, c.rewritten(call, o))
 }
@@ -225,17 +234,9 @@ func readHookInput(context.Context) ([]byte, error) {
 
 var errHookAnswer = errors.New("the host's answer cannot be read")
 
-// decide asks the host. Its connection is this call's alone: when it closes, the
-// question is withdrawn.
-func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall) (o approval.Outcome, err error) {
-	home, err := paths.Home(os.Getenv)
-	if err != nil {
-		return o, err
-	}
-	state, err := paths.Find(c.stateDir, os.Getenv)
-	if err != nil {
-		return o, err
-	}
+// askHost asks the host of a state folder. Its connection is this call's alone:
+// when it closes, the question is withdrawn.
+func askHost(ctx context.Context, state paths.State, home string, call approval.ToolCall) (o approval.Outcome, err error) {
 	socket, err := store.ReadSocket(state.Approvals())
 	if err != nil {
 		return o, err
@@ -264,7 +265,9 @@ func unanswered(err error) string {
 		return "the host of Countersign refused: " + strings.TrimSuffix(refused.Message, ".")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "nobody answered in time"
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, errSilent):
+		return errSilent.Error()
+	case nobodyListens(err):
 		return "Countersign is not running"
 	case errors.Is(err, ipc.ErrNoAnswer):
 		return "the host of Countersign ended before it answered"

@@ -297,6 +297,9 @@ func writeHookState(w io.Writer, s hookState) {
 		line("can", can)
 	}
 	line("if gone", fmt.Sprintf("without the app %s %s; without our program it %s", s.Title, s.WithoutApp, s.WithoutProgram))
+	if s.WithoutApp == setup.AskSelf {
+		line("", "what policy denies stays denied without the app, and where its mode asks nobody only what an entry allows is done")
+	}
 	for _, spot := range s.BlindSpots {
 		line("blind", spot)
 	}
