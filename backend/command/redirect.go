@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -68,6 +69,9 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		return nil, approval.Finding{}
 	}
 	t.into(r.Op, target, known, seg.Dir)
+	if why := t.protects(seg, r, t.aim(r.Word, target, known), reads); why.Reason != "" {
+		return nil, why
+	}
 	fd, ok := descriptor(r)
 	if !ok {
 		return nil, finding(approval.ReasonApprovalRequired, "it uses descriptor %s", r.N.Value)
@@ -82,9 +86,6 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		if null && fd <= 0 {
 			return []approval.Redirect{{FD: 0, To: approval.ToNull}}, approval.Finding{}
 		}
-		if what := t.protected(t.aim(r.Word, target, known), seg.Dir, seg); what != "" {
-			return nil, finding(approval.ReasonProtectedState, "it reads %s", what)
-		}
 		return t.input(seg, target, known && fd <= 0)
 	case syntax.DplOut:
 		if known && (target == "1" || target == "2") && fd != 0 {
@@ -95,11 +96,23 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
 		}
 	}
-	if what := t.protected(t.aim(r.Word, target, known), seg.Dir, seg); what != "" && what != folderWithSecrets {
-		seg.Ours = seg.Ours || what == filesOfOurs
-		return nil, finding(approval.ReasonProtectedState, "it writes to %s", what)
-	}
 	return nil, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null")
+}
+
+// protects finds what protected thing a redirection reads or writes.
+func (t *textJob) protects(seg *approval.Segment, r *syntax.Redirect, at string, reads bool) approval.Finding {
+	if r.Op == syntax.DplIn || r.Op == syntax.DplOut {
+		return approval.Finding{}
+	}
+	switch what := t.protected(at, seg.Dir, seg); {
+	case what == "", what == folderWithSecrets:
+		return approval.Finding{}
+	case reads:
+		return finding(approval.ReasonProtectedState, "it reads %s", what)
+	default:
+		seg.Ours = seg.Ours || what == filesOfOurs
+		return finding(approval.ReasonProtectedState, "it writes to %s", what)
+	}
 }
 
 // into takes down what a redirection writes.
@@ -205,4 +218,23 @@ func or(fd, preset int) int {
 		return preset
 	}
 	return fd
+}
+
+// tellProtected keeps what findings say of protected state for the whole text:
+// those of what is no command would be lost.
+func (t *textJob) tellProtected(found []approval.Finding) {
+	for _, f := range found {
+		if f.Reason == approval.ReasonProtectedState && !slices.Contains(t.plan.Findings, f) {
+			t.plan.Findings = append(t.plan.Findings, f)
+		}
+	}
+}
+
+// code looks into the texts that a command is fed, where it runs them.
+func (t *textJob) code(seg *approval.Segment, list []*syntax.Redirect) {
+	for _, r := range list {
+		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
+			seg.Floor = codeOperates(seg, t.text[r.Pos().Offset():r.End().Offset()])
+		}
+	}
 }

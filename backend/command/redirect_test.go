@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -14,17 +15,32 @@ func TestRedirectsToProtected(t *testing.T) {
 		"cat < innocent": approval.ReasonProtectedState, "cat < /state/operator.key": approval.ReasonProtectedState,
 		"echo x >> ~/.bashrc": approval.ReasonProtectedState, "echo x >\"$HOME\"/.zshrc": approval.ReasonProtectedState, "ls > .git/hooks/pre-commit": approval.ReasonProtectedState,
 		"ls &> /state/exec-approvals.json": approval.ReasonProtectedState, "echo x > .env": approval.ReasonProtectedState,
+		"cat 3< .env": approval.ReasonProtectedState, "exec 3< ~/.ssh/id_rsa": approval.ReasonProtectedState,
 		"ls > list": approval.ReasonWritesFile, "ls > sub/run.sh": approval.ReasonWritesFile,
 	} {
 		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
 			req := bash(text)
 			req.Who = who
 			seg := machine().Analyze(req).Segments[0]
-			if len(seg.Findings) == 0 || seg.Findings[0].Reason != want {
+			if !slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return f.Reason == want }) {
 				t.Errorf("%s, %s: %+v, want %s", text, who, seg.Findings, want)
 			}
 			if ours := text == "ls &> /state/exec-approvals.json"; seg.Ours != ours && want == approval.ReasonProtectedState && text[0] != 'c' {
 				t.Errorf("%s, %s: names files of ours: %t", text, who, seg.Ours)
+			}
+		}
+	}
+}
+
+// TestGroupRedirects: the same around groups, loops and nothing, for the whole text.
+func TestGroupRedirects(t *testing.T) {
+	for _, text := range []string{"{ cat; } < ~/.ssh/id_rsa", "while read l; do echo $l; done < .env", "echo $(< .env)", "(ls) > /state/x", "if ls; then ls; fi >> ~/.zshrc", "> .env"} {
+		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
+			req := bash(text)
+			req.Who = who
+			plan := machine().Analyze(req)
+			if !slices.ContainsFunc(plan.Findings, func(f approval.Finding) bool { return f.Reason == approval.ReasonProtectedState }) {
+				t.Errorf("%s, %s: %s", text, who, show(plan))
 			}
 		}
 	}

@@ -93,11 +93,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	t.redirects(&seg, redirs)
 	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
 	t.shellWord(&seg)
-	for _, r := range redirs {
-		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
-			seg.Floor = codeOperates(&seg, t.text[r.Pos().Offset():r.End().Offset()])
-		}
-	}
+	t.code(&seg, redirs)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
 	if seg.Builtin == "cd" {
 		*dir = t.cd(&seg)

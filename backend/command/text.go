@@ -224,6 +224,7 @@ func (t *textJob) rest(file *syntax.File) {
 			seg, _ := t.segment(call, t.plan.Cwd.Path) // as far as can be told without running it
 			t.redirects(&seg, stmt.Redirs)
 			t.shellWord(&seg)
+			t.code(&seg, stmt.Redirs)
 			t.plan.Segments[index] = seg
 		case !t.seen[stmt]: // redirections of a group, or of nothing
 			seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset())}
@@ -231,6 +232,7 @@ func (t *textJob) rest(file *syntax.File) {
 				seg.Argv = []string{t.text[seg.Start:seg.End]}
 				t.plan.Segments = append(t.plan.Segments, seg)
 			}
+			t.tellProtected(seg.Findings)
 		}
 		return true
 	})

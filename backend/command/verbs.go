@@ -11,8 +11,9 @@ import (
 )
 
 // operating says why an agent's command may not be our own program with these
-// words, or "". sure tells that they are its words for certain: then what is no
-// verb, or known only when it runs, is refused as well.
+// words, or "". sure tells that they are its words for certain, and that it may be
+// another version: then what is no verb here, or known only when it runs, is refused
+// as well.
 func operating(args []string, sure bool) string {
 	verb, mark, _ := verbs.Find(args)
 	switch {
@@ -38,7 +39,7 @@ func (j *job) operates(seg *approval.Segment) {
 		ours := j.IsOurs != nil && j.IsOurs(at.File)
 		named := verbs.Named(at.Path) || verbs.Named(at.File.Path)
 		if (ours || named) && seg.Floor == "" {
-			seg.Floor = operating(words, sure && named)
+			seg.Floor = operating(words, sure && !ours) // ours has no verb that is not known here
 		}
 		if ours && at == seg.Program && seg.Floor == "" {
 			j.own(seg)

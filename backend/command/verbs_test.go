@@ -35,7 +35,7 @@ func TestVerbs(t *testing.T) {
 		"countersign --json --state-dir /x " + set, "countersign --state-dir=/x -- " + set, "countersign policy --json set security full",
 		"countersign approvals approve 1", "countersign approvals add --deny x", "countersign approvals serve", "countersign stop", "countersign pause 1h",
 		"countersign resume", "countersign hook install claude-code --yes", "countersign host run", "countersign doctor --takeover", "countersign doctor --takeover=true",
-		"countersign frobnicate", "countersign policy frobnicate",
+		"/opt/other/countersign frobnicate", "/opt/other/countersign policy frobnicate",
 		"ls && countersign stop", "ls | countersign stop", "(countersign stop)", "echo $(countersign stop)", "if ls; then countersign stop; fi", "f() { countersign stop; }; f",
 		"env countersign stop", "gnice -n 5 countersign stop", "sudo countersign stop", "command countersign stop", "exec countersign stop", "nohup ./copy stop &",
 		"find . -exec countersign stop ';'", "ls | xargs countersign approvals approve", "echo stop | xargs countersign", "echo stop | xargs ./copy",
@@ -62,7 +62,7 @@ func TestVerbs(t *testing.T) {
 		"countersign run ls -l", "countersign run --cwd sub -- ./run.sh", "countersign run --approved abc", "countersign run -- countersign version",
 		"echo countersign stop", "grep -r 'countersign stop' .", "git commit -m 'countersign stop'", "cat countersign", "ls countersign stop", "cd /opt/other && ls countersign",
 		"python3 -c 'print(1)'", "python3 -c 'print(\"countersign policy show\")'", "/opt/tool/bin/tool countersign", "/opt/tool/bin/tool --for countersign build", "git add countersign", "cp ./copy /tmp/x",
-		"env countersign policy show", "./copy", "./copy frobnicate",
+		"env countersign policy show", "./copy", "./copy frobnicate", "countersign frobnicate", "./link frobnicate",
 	} {
 		plan := verbMachine().Analyze(bash(passes))
 		if floored(plan) {
