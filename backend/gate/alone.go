@@ -2,9 +2,9 @@ package gate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -23,20 +23,54 @@ func (g *Gate) Alone(ctx context.Context, p approval.Policy, call approval.ToolC
 	req.AgentID = store.AgentID(req.AgentID)
 	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
 	f.judgement = g.prepare(p).Evaluate(f.input())
+	d := f.alone(unasked)
+	o := f.outcome(d)
+	o.Final = d != nil
+	return o, nil
+}
+
+// alone is why a call is denied that was judged without a host, nil where it is not.
+func (f *flight) alone(unasked bool) *approval.Denial {
 	j := f.judgement
-	counted := false
-	for _, s := range j.Segments {
-		counted = counted || s.Counted
+	if j.Verdict == approval.VerdictDeny {
+		return f.denied()
 	}
-	passes := j.Verdict == approval.VerdictAllow && !counted
-	if j.Verdict == approval.VerdictDeny || policy.HoldsProtected(j) || unasked && !passes {
+	if touched := touchesProtected(&f.plan, j); touched.Reason != approval.ReasonNone {
 		d := f.denied()
-		if d.Reason == approval.ReasonNone { // an entry let it pass that counts
-			d = deny(approval.ReasonLeaseEnded, "what allows it counts its uses, which only the host does")
-		}
-		o := f.outcome(d)
-		o.Final = true
-		return o, nil
+		d.Finding = touched
+		return d
 	}
-	return f.outcome(nil), nil
+	counted := slices.ContainsFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Counted })
+	switch {
+	case !unasked:
+		return nil
+	case j.Verdict != approval.VerdictAllow:
+		return f.denied()
+	case counted:
+		return deny(approval.ReasonLeaseEnded, "what allows it counts its uses, which only the host does")
+	}
+	return nil
+}
+
+// touchesProtected returns what a judgement and, but under full, its plan say of
+// protected state, whatever else is to be asked about.
+func touchesProtected(plan *approval.Plan, j approval.Judgement) approval.Finding {
+	all := []approval.Finding{j.Finding}
+	for _, s := range j.Segments {
+		all = append(all, s.Finding)
+	}
+	if j.Security != approval.SecurityFull {
+		all = append(all, plan.Findings...)
+		for _, s := range plan.Segments {
+			if !s.Named {
+				all = append(all, s.Findings...)
+			}
+		}
+	}
+	for _, f := range all {
+		if f.Reason == approval.ReasonProtectedState {
+			return f
+		}
+	}
+	return approval.Finding{}
 }

@@ -177,7 +177,7 @@ func TestKilledHost(t *testing.T) {
 	for _, d := range dialects() {
 		t.Run(d.agent+" "+d.event, func(t *testing.T) {
 			for _, text := range []string{
-				"touch x", "ls && touch x", "rm -rf /", "cat .env", "cat ~/.ssh/id_ed25519", "cat " + w.state.Approvals(), "echo x >> ~/.bashrc", "cat < .env", "echo x > " + w.state.Approvals(),
+				"touch x", "ls && touch x", "rm -rf /", "cat .env", "cat ~/.ssh/id_ed25519", "cat " + w.state.Approvals(), "echo x >> ~/.bashrc", "cat < .env", "cat 3< .env", "{ cat; } < ~/.ssh/id_ed25519", "while read l; do echo $l; done < .env", "echo $(<.env)", "echo x > " + w.state.Approvals(),
 				"countersign policy set security full", "countersign approvals approve 1",
 			} {
 				for _, mode := range []string{"default", "bypassPermissions"} {
