@@ -266,7 +266,7 @@ func unanswered(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "nobody answered in time"
 	case errors.Is(err, errSilent):
-		return errSilent.Error()
+		return err.Error()
 	case nobodyListens(err):
 		return "Countersign is not running"
 	case errors.Is(err, ipc.ErrNoAnswer):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -60,7 +61,7 @@ func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall) (o app
 		case !hostMissing(err) || !ipc.Held(state.Lock()):
 			return o, err
 		case !nobodyListens(err) && time.Since(start) > hostEnds:
-			return o, errors.Join(errSilent, err)
+			return o, fmt.Errorf("%w (%w)", errSilent, err)
 		}
 		select {
 		case <-time.After(hostLook):
