@@ -233,8 +233,19 @@ func (t *textJob) tellProtected(found []approval.Finding) {
 // code looks into the texts that a command is fed, where it runs them.
 func (t *textJob) code(seg *approval.Segment, list []*syntax.Redirect) {
 	for _, r := range list {
-		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
-			seg.Floor = codeOperates(seg, t.text[r.Pos().Offset():r.End().Offset()])
+		fed := r.Hdoc
+		if r.Op == syntax.WordHdoc {
+			fed = r.Word
+		}
+		if fed == nil {
+			continue
+		}
+		text := t.text[fed.Pos().Offset():fed.End().Offset()]
+		if seg.Floor = codeOperates(seg, text); seg.Kind == approval.KindShell {
+			if r.Op == syntax.WordHdoc {
+				text = unquoter.Replace(text)
+			}
+			t.mention(text, seg)
 		}
 	}
 }

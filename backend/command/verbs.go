@@ -156,10 +156,14 @@ func (j *job) runs(index int, outer *approval.Segment) {
 	j.nested(len(j.plan.Segments) - 1)
 }
 
+// awks start programs that their own program names.
+var awks = words("awk gawk mawk nawk original-awk")
+
 // codeOperates looks for our own verbs in the code that an interpreter or a shell is
 // given: in its words and in the texts that it is fed.
 func codeOperates(seg *approval.Segment, fed ...string) string {
-	if seg.Floor != "" || seg.Kind != approval.KindInterpreter && seg.Kind != approval.KindShell {
+	awk := seg.Program != nil && slices.ContainsFunc(otherNames(path.Base(seg.Program.File.Path)), func(name string) bool { return awks()[name] })
+	if seg.Floor != "" || seg.Kind != approval.KindInterpreter && seg.Kind != approval.KindShell && !awk {
 		return seg.Floor
 	}
 	for _, text := range append(slices.Clone(seg.Argv[1:]), fed...) {
