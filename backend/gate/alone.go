@@ -38,6 +38,7 @@ func (f *flight) alone(unasked bool) *approval.Denial {
 	if touched := touchesProtected(&f.plan, j); touched.Reason != approval.ReasonNone {
 		d := f.denied()
 		d.Finding = touched
+		d.Sentence += withoutHost
 		return d
 	}
 	counted := slices.ContainsFunc(j.Segments, func(s approval.SegmentJudgement) bool { return s.Counted })
@@ -45,12 +46,17 @@ func (f *flight) alone(unasked bool) *approval.Denial {
 	case !unasked:
 		return nil
 	case j.Verdict != approval.VerdictAllow:
-		return f.denied()
+		d := f.denied()
+		d.Sentence += withoutHost
+		return d
 	case counted:
 		return deny(approval.ReasonLeaseEnded, "what allows it counts its uses, which only the host does")
 	}
 	return nil
 }
+
+// withoutHost ends the sentence of what a person would have been asked about.
+const withoutHost = "; the host of Countersign is not there to ask about it"
 
 // touchesProtected returns what a judgement and, but under full, its plan say of
 // protected state, whatever else is to be asked about.
