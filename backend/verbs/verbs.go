@@ -86,6 +86,8 @@ var All = []Verb{
 	{Words: "pause", Tightens: Yes},
 	{Words: "resume", Person: Yes},
 	{Words: "stop", Tightens: Yes},
+	{Words: "operator passphrase", NoWall: Yes},
+	{Words: "operator sign", NoWall: Yes},
 	{Words: "link openclaw", NoWall: Yes},
 	{Words: "hook install", NoWall: Yes},
 	{Words: "hook status", Reads: Yes, Asks: "--test"},
@@ -147,7 +149,7 @@ func Find(args []string) (verb Verb, mark Mark, rest []string) {
 func next(args []string) (word string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
-		case args[i] == "--state-dir":
+		case args[i] == "--state-dir", args[i] == "--signer":
 			i++
 		case !strings.HasPrefix(args[i], "-"):
 			return args[i], args[i+1:]

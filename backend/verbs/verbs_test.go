@@ -17,6 +17,7 @@ func TestFind(t *testing.T) {
 		{"policy show --agent x", "policy show", Reads, "--agent x"},
 		{"--state-dir policy set security full", "", Unknown, ""}, // "set" is no verb
 		{"--state-dir /x policy set security full", "policy set", Denied, "security full"},
+		{"--signer run policy set security full", "policy set", Denied, "security full"},
 		{"policy --json set security full", "policy set", Denied, "security full"},
 		{"-- policy set", "policy set", Denied, ""},
 		{"run ls", "run", Asks, "ls"},
