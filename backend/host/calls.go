@@ -189,7 +189,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		if !ok {
 			return nil, pending.ErrUnknown
 		}
-		if by, err = h.person(c, answerLines(p, params.Decision)); err != nil {
+		if by, err = h.person(c, answerLines(p, params.Decision, params.Choice)); err != nil {
 			return nil, err
 		}
 	}
@@ -201,19 +201,6 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
 	return struct{}{}, nil
-}
-
-// answerLines say what a yes means.
-func answerLines(p approval.Prompt, d approval.Decision) []string {
-	word := "Allows once"
-	if d == approval.AllowAlways {
-		word = "Allows from now on"
-	}
-	lines := []string{fmt.Sprintf("%s, for agent %s: %s", word, p.AgentID, p.Plan.Text)}
-	if p.Plan.Cwd.Path != "" {
-		lines = append(lines, "In folder "+p.Plan.Cwd.Path)
-	}
-	return append(lines, fmt.Sprintf("Risk %s", p.Judgement.Risk.Level))
 }
 
 // Escalated is what the operators of a gateway answered to a question whose turn

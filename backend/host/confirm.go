@@ -48,7 +48,6 @@ var errNoPassphrase = errors.New("this needs the person, and no passphrase is se
 const (
 	byTerminal  = "terminal"
 	bySignature = "command line"
-	byRoot      = "root"
 	byAnyone    = "command line, --operate=anyone"
 )
 
@@ -67,8 +66,6 @@ func (h *Host) person(c ipc.Call, lines []string) (how string, err error) {
 		return byTerminal, nil // what is typed at the host's own terminal
 	case h.opt.OperateAnyone:
 		return byAnyone, nil
-	case c.Peer.UID == 0 && os.Getuid() != 0:
-		return byRoot, nil
 	case h.panelOnly():
 		return "", errPanel
 	case len(h.keys) == 0:

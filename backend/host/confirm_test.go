@@ -112,6 +112,24 @@ func TestYesNeedsPassphrase(t *testing.T) {
 		}
 		<-done
 	}
+	for _, row := range []struct {
+		choice approval.Choice
+		want   string
+	}{
+		{approval.Choice{}, "Writes the entry /x a"},
+		{approval.Choice{Width: approval.WidthExact, Here: true, Keep: approval.Keep1h}, "Writes the entry /x a b, no further arguments, in /p, for 1h"},
+	} {
+		p := approval.Prompt{AgentID: "main", Judgement: approval.Judgement{
+			Writes: []approval.Entry{{Pattern: "/x", Args: []string{"a"}}},
+			Offers: []approval.Offer{{Width: approval.WidthExact, Writes: []approval.Entry{{Pattern: "/x", Args: []string{"a", "b"}, ArgsExact: true}}, Folder: "/p"}},
+		}, Env: []approval.EnvChange{{Name: "A", Value: "b"}, {Name: "S", Secret: true}}}
+		lines := answerLines(p, approval.AllowAlways, row.choice)
+		for _, want := range []string{row.want, "Sets A=b", "Sets S=(hidden)"} {
+			if !slices.Contains(lines, want) {
+				t.Errorf("%q does not say %q", lines, want)
+			}
+		}
+	}
 	if !strings.Contains(s.shown[0], "touch never") || !strings.Contains(s.shown[0], "main") {
 		t.Errorf("it shows %q", s.shown[0])
 	}

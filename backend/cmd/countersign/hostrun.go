@@ -76,7 +76,7 @@ func (c *hostRunCommand) Run(p *program) error {
 		return err
 	}
 	defer h.Close()
-	p.greet(h, c.Ask)
+	p.greet(h, c)
 	if c.Ask == "terminal" {
 		return p.askInTerminal()
 	}
@@ -117,9 +117,9 @@ func logLevel(ask string) slog.Level {
 }
 
 // greet says what runs now and how to send it a request.
-func (p *program) greet(h *host.Host, ask string) {
+func (p *program) greet(h *host.Host, c *hostRunCommand) {
 	fmt.Fprintf(p.stderr, "Countersign listens on %s.\n", h.SocketPath())
-	switch ask {
+	switch c.Ask {
 	case "terminal":
 		fmt.Fprintf(p.stderr, "Questions come here. Send a request from another terminal:\n\n    %s run -- uname -a\n\n", p.self())
 	case "nobody":
@@ -130,6 +130,9 @@ func (p *program) greet(h *host.Host, ask string) {
 		fmt.Fprintln(p.stderr, "The policy file is broken, so everything is denied:", display.Escape(d.Broken))
 	case d.Security == approval.SecurityDeny:
 		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    %s policy set security allowlist\n\n", p.self())
+	}
+	if _, err := os.Lstat(p.state.OperatorPublic()); err != nil && c.OperatorKey == "" && c.Operate != "anyone" {
+		fmt.Fprintf(p.stderr, "No passphrase is set, so nothing can be loosened while this host runs. To set one, end the host and run:\n\n    %s operator passphrase\n\n", p.self())
 	}
 	if held := h.Held(); held != nil {
 		fmt.Fprintln(p.stderr, "An edit of the policy file waits for your yes, because it would loosen the policy:")
