@@ -147,6 +147,7 @@ func (c operatorSign) passphrase(p *program, text string) ([]byte, error) {
 	if err := t.show(text); err != nil {
 		return nil, err
 	}
+	t.line("If you did not just type this, press Ctrl-C.")
 	return t.secret("Passphrase: ")
 }
 
