@@ -188,7 +188,7 @@ func (a *app) startedTwice() error {
 	key, err := host.ReadOperatorKey(a.state.OperatorKey())
 	if err == nil {
 		var client *ipc.Client
-		if client, err = ipc.Dial(a.state.Socket()); err == nil {
+		if client, err = ipc.Dial(a.state, host.Neighbours()...); err == nil {
 			defer client.Close()
 			err = client.Call(context.Background(), key, "window.open", struct{}{}, &opened)
 		}

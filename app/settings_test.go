@@ -543,7 +543,7 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := ipc.Dial(a.host.SocketPath())
+	client, err := ipc.Dial(a.state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (a *testApp) agent(ctx context.Context, agentID string, command ...string) 
 func (a *testApp) agentUntil(ctx context.Context, deadline time.Time, agentID string, command ...string) <-chan ipc.ExecAnswer {
 	a.t.Helper()
 	snap := a.host.Policy()
-	client, err := ipc.Dial(snap.SocketPath)
+	client, err := ipc.Dial(a.state)
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (a answer) String() string {
 
 // ask sends a request on a connection of its own, which ends with ctx.
 func (b *bench) ask(ctx context.Context, req approval.Request) answer {
-	c, err := ipc.Dial(b.SocketPath())
+	c, err := ipc.Dial(b.opt.State)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -130,7 +130,7 @@ func (b *bench) text(text string) approval.Request {
 
 // call calls a method with the operator key.
 func (b *bench) call(method string, params, out any) error {
-	c, err := ipc.Dial(b.SocketPath())
+	c, err := ipc.Dial(b.opt.State)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"syscall"
 
@@ -21,7 +20,8 @@ var (
 	ErrNoPolicy = errors.New("there is no policy here yet")
 )
 
-// Dial connects to the host of a state folder. The document is its policy file,
+// Dial connects to the host of a state folder, as ipc.Dial does; where that says
+// ErrAbsent it is ErrNobody. The document is its policy file,
 // with the request token; it is nil while that file is broken, which keeps
 // nobody from stopping a run.
 func Dial(state paths.State, home string) (*ipc.Client, *store.Document, error) {
@@ -29,24 +29,14 @@ func Dial(state paths.State, home string) (*ipc.Client, *store.Document, error) 
 	if errors.Is(broken, ErrNoPolicy) {
 		return nil, nil, broken
 	}
-	socket := state.Socket()
-	if broken == nil && doc.Socket.Path != "" {
-		socket = paths.Expand(doc.Socket.Path, home)
-	}
-	client, err := ipc.Dial(socket)
+	client, err := ipc.Dial(state, Neighbours()...)
 	switch {
-	case nobody(err) && broken != nil:
+	case errors.Is(err, ipc.ErrAbsent) && broken != nil:
 		return nil, nil, broken
-	case nobody(err):
+	case errors.Is(err, ipc.ErrAbsent):
 		return nil, doc, ErrNobody
 	}
 	return client, doc, err
-}
-
-// nobody reports whether an error says that there is no socket, or nobody
-// behind it.
-func nobody(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed)
 }
 
 // ReadDocument reads the policy file of a state folder as it is on disk.

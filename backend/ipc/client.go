@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // maxAnswer is the longest answer line that a client takes.
@@ -24,6 +24,14 @@ const maxAnswer = 16_777_216
 
 // dialTime is how long a live host may take to accept.
 const dialTime = 5 * time.Second
+
+func dialSocket(path string) (*net.UnixConn, error) {
+	nc, err := net.DialTimeout("unix", path, dialTime)
+	if err != nil {
+		return nil, err
+	}
+	return nc.(*net.UnixConn), nil
+}
 
 // ErrNoAnswer says that the connection ended before the answer came: the
 // host stopped, closed the question, or did not accept the frame.
@@ -36,6 +44,7 @@ var ErrNoAnswer = errors.New("the host closed the connection without an answer")
 // and after any error of the connection, every call fails; dial again.
 type Client struct {
 	nc   *net.UnixConn
+	at   holder        // who was proven to be the host
 	done chan struct{} // closed when the reader has ended
 
 	writing sync.Mutex
@@ -61,6 +70,8 @@ type answer struct {
 	Decision approval.Decision `json:"decision"`
 
 	State approval.EventKind `json:"state"`
+
+	Folder folderWire `json:"folder"`
 }
 
 // signed is a frame of kind exec or call.
@@ -81,34 +92,16 @@ type asking struct {
 	Request requestWire `json:"request"`
 }
 
-// Dial connects to the host that listens at a path. It makes sure that the
-// host runs as the same user before anything secret is sent.
-func Dial(path string) (*Client, error) {
-	c, err := dial(path)
+// Dial connects to the host of a state folder. It makes sure that what answers
+// there is one of our programs, of the same user, and serves this very folder,
+// before anything secret is sent. further are paths of programs of ours beside
+// the one that this process runs. The errors are ErrAbsent, ErrSilent,
+// ErrUnproven, ErrReplaced and those of the machine.
+func Dial(state paths.State, further ...string) (*Client, error) {
+	c, err := place{state, further, patience}.dial()
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the host: %w", err)
 	}
-	return c, nil
-}
-
-func dial(path string) (*Client, error) {
-	if err := supported(); err != nil {
-		return nil, err
-	}
-	nc, err := net.DialTimeout("unix", path, dialTime)
-	if err != nil {
-		return nil, err
-	}
-	c := &Client{nc: nc.(*net.UnixConn), done: make(chan struct{}), waiting: map[string]waiter{}}
-	who, err := peerOf(c.nc)
-	if err == nil && who.uid != os.Geteuid() {
-		err = fmt.Errorf("%s is held by another user", path)
-	}
-	if err != nil {
-		nc.Close()
-		return nil, err
-	}
-	go c.read()
 	return c, nil
 }
 

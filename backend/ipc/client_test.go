@@ -19,7 +19,7 @@ import (
 
 func dialServer(t testing.TB, s *Server) *Client {
 	t.Helper()
-	c, err := Dial(s.path)
+	c, err := dialAt(s.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,12 +234,16 @@ func TestTooLongARequest(t *testing.T) {
 // A client skips what is no answer to it, and never takes the answer of
 // another kind or another frame.
 func TestClientSkipsForeignLines(t *testing.T) {
-	path := filepath.Join(shortDir(t), "s")
+	path := filepath.Join(shortDir(t), "exec-approvals.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	folder, err := folderOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	go func() {
 		nc, err := l.Accept()
 		if err != nil {
@@ -252,6 +256,12 @@ func TestClientSkipsForeignLines(t *testing.T) {
 		if err != nil {
 			return
 		}
+		hello, _ := encodeLine(helloReply{kindHello, f.id, folder})
+		nc.Write(hello)
+		n, _ = nc.Read(b)
+		if f, err = parseFrame(b[:n]); err != nil {
+			return
+		}
 		for _, line := range []string{
 			"", "not JSON", `{"type":"exec-res","id":"other","ok":true}`,
 			`{"type":"decision","id":"` + f.id + `","decision":"allow-once"}`,
@@ -261,7 +271,7 @@ func TestClientSkipsForeignLines(t *testing.T) {
 		}
 		nc.Read(b)
 	}()
-	c, err := Dial(path)
+	c, err := dialAt(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,8 +286,8 @@ func TestClientSkipsForeignLines(t *testing.T) {
 
 func TestDialNobody(t *testing.T) {
 	start := time.Now()
-	_, err := Dial(filepath.Join(shortDir(t), "none"))
-	if !errors.Is(err, os.ErrNotExist) || time.Since(start) > generous {
+	_, err := dialAt(filepath.Join(shortDir(t), "none"))
+	if !errors.Is(err, ErrAbsent) || time.Since(start) > generous {
 		t.Errorf("%v", err)
 	}
 }

@@ -145,6 +145,8 @@ func (c *conn) take(line []byte) (on bool) {
 		return c.exec(f)
 	case kindCall:
 		return c.call(f)
+	case kindHello:
+		return c.hello(f)
 	}
 	return c.request(f)
 }

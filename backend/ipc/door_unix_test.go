@@ -29,8 +29,17 @@ func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: 
 // startHost starts a host that is not this process and returns its socket.
 func startHost(t *testing.T) (socket string, host *exec.Cmd) {
 	t.Helper()
-	socket = filepath.Join(shortDir(t), "s", "h.sock")
+	socket = filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+	return socket, startHostAt(t, socket, "")
+}
+
+// startHostAt starts a host from this program, "" for the one of the test.
+func startHostAt(t *testing.T, socket, program string) (host *exec.Cmd) {
+	t.Helper()
 	host = helperCommand(t, task{Host: true, Socket: socket})
+	if program != "" {
+		host.Path = program
+	}
 	in, err := host.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +55,7 @@ func startHost(t *testing.T) (socket string, host *exec.Cmd) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "listening\n" {
 		t.Fatalf("the host says %q (%v)", line, err)
 	}
-	return socket, host
+	return host
 }
 
 func helperCommand(t *testing.T, k task) *exec.Cmd {
@@ -183,7 +192,7 @@ func runByHost(t *testing.T, socket string, k task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Dial(socket)
+	c, err := dialAt(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +376,7 @@ func TestHostOfAnotherUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	exe, path := filepath.Join(dir, "foreign"), filepath.Join(dir, "s")
+	exe, path := filepath.Join(dir, "foreign"), filepath.Join(dir, "exec-approvals.sock")
 	copyExe(t, exe)
 	k, err := json.Marshal(task{Trap: true, Socket: path})
 	if err != nil {
@@ -388,7 +397,7 @@ func TestHostOfAnotherUser(t *testing.T) {
 	if line, err := in.ReadString('\n'); line != "listening\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	if _, err := Dial(path); err == nil || !strings.Contains(err.Error(), "another user") {
+	if _, err := dialAt(path); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("%v", err)
 	}
 	if rest, _ := io.ReadAll(in); string(rest) != "" {

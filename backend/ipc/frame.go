@@ -14,6 +14,9 @@ const (
 	kindExec    = "exec"
 	kindRequest = "request"
 	kindCall    = "call"
+	// kindHello asks which state folder the host serves; the answer has the same
+	// name. It is ours, and OpenClaw's clients send none.
+	kindHello = "hello"
 
 	answerExec    = "exec-res"
 	answerRequest = "decision"
@@ -57,7 +60,7 @@ func parseFrame(line []byte) (frame, error) {
 		return frame{}, err
 	}
 	switch f.kind {
-	case kindExec, kindRequest, kindCall:
+	case kindExec, kindRequest, kindCall, kindHello:
 		if f.id != "" {
 			return f, nil
 		}

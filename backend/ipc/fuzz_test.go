@@ -28,7 +28,7 @@ func FuzzFrame(f *testing.F) {
 		if !json.Valid(line) || !utf8.Valid(line) || fr.id == "" {
 			t.Fatalf("taken: %q", line)
 		}
-		if fr.kind != kindExec && fr.kind != kindRequest && fr.kind != kindCall {
+		if fr.kind != kindExec && fr.kind != kindRequest && fr.kind != kindCall && fr.kind != kindHello {
 			t.Fatalf("kind %q", fr.kind)
 		}
 		decodeExec(fr.requestJSON)

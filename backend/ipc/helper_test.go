@@ -5,6 +5,7 @@ package ipc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -48,10 +49,14 @@ type task struct {
 	Terminal bool
 	// Mark: be started with the mark of a run.
 	Mark bool
-	// Exe: be started from this copy of the program.
-	Exe string
+	// Exe: be started from this copy of the program, and Hostile, which that
+	// implies: speak to whoever answers.
+	Exe     string
+	Hostile bool
 	// Foreign: send this line and print the answer.
 	Foreign string
+	// Prove: dial as a client and write into this file what came of it.
+	Prove string
 	// Trap: listen at Socket for one connection and print what it says.
 	Trap bool
 	// Stay until this file is there, or its folder gone.
@@ -80,11 +85,14 @@ func (k task) do() error {
 	if k.Foreign != "" {
 		return foreign(k.Socket, k.Foreign)
 	}
+	if k.Prove != "" {
+		return os.WriteFile(k.Prove, []byte(proven(k.Socket)), 0o600)
+	}
 	if k.Trap {
 		return trap(k.Socket)
 	}
 	if k.Ask {
-		c, err := Dial(k.Socket)
+		c, err := k.dial()
 		if err != nil {
 			return err
 		}
@@ -150,7 +158,7 @@ func helperEnviron(text []byte) []string {
 func (k task) in(dir string) task { k.Dir = dir; return k }
 
 func (k task) operate() string {
-	c, err := Dial(k.Socket)
+	c, err := k.dial()
 	if err != nil {
 		return err.Error()
 	}
@@ -161,6 +169,39 @@ func (k task) operate() string {
 		return err.Error()
 	}
 	return "may"
+}
+
+func (k task) dial() (*Client, error) {
+	if k.Hostile {
+		return dialAny(k.Socket)
+	}
+	return dialAt(k.Socket)
+}
+
+// dialAny connects to whoever listens at a socket.
+func dialAny(socket string) (*Client, error) {
+	nc, err := dialSocket(socket)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{nc: nc, done: make(chan struct{}), waiting: map[string]waiter{}}
+	go c.read()
+	return c, nil
+}
+
+// proven is in a word what comes of dialling a host, and why.
+func proven(socket string) string {
+	c, err := dialAt(socket)
+	if err == nil {
+		c.Close()
+		return "proven"
+	}
+	for word, is := range map[string]error{"absent": ErrAbsent, "silent": ErrSilent, "unproven": ErrUnproven, "replaced": ErrReplaced} {
+		if errors.Is(err, is) {
+			return word + ": " + err.Error()
+		}
+	}
+	return "failed: " + err.Error()
 }
 
 func waitFile(path string) {
@@ -176,7 +217,7 @@ func waitFile(path string) {
 
 // start starts the test binary with a task.
 func (k task) start(socket string) (*exec.Cmd, error) {
-	k.Socket = socket
+	k.Socket, k.Hostile = socket, k.Hostile || k.Exe != ""
 	text, err := json.Marshal(k)
 	if err != nil {
 		return nil, err

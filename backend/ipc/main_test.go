@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 const (
@@ -96,6 +97,9 @@ func (c *clock) set(t time.Time) {
 	c.at = t
 }
 func (c *clock) add(d time.Duration) { c.set(c.now().Add(d)) }
+
+// dialAt connects to the host that listens at a socket.
+func dialAt(socket string) (*Client, error) { return Dial(paths.State{Dir: filepath.Dir(socket)}) }
 
 func shortDir(t testing.TB) string {
 	t.Helper()
@@ -243,6 +247,13 @@ func readJSON(t testing.TB, path string, to any) {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(b, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,8 @@
 package ipc
 
 import (
+	"errors"
+	"net"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -26,3 +28,18 @@ func credentials(fd int) (holder, error) {
 // hungUp reports whether the other end closed both ways. Only the writing
 // side tells: asked about reading, a half-close would look the same.
 func hungUp(fd uintptr) bool { return polled(fd, unix.POLLOUT) }
+
+// steady does something while one program of one process uses the other end.
+func steady(nc *net.UnixConn, look func() error) error {
+	before, err := peerOf(nc)
+	if err != nil {
+		return err
+	}
+	if err := look(); err != nil {
+		return err
+	}
+	if after, err := peerOf(nc); err != nil || after != before {
+		return errors.New("another process holds the other end by now")
+	}
+	return nil
+}

@@ -1,6 +1,11 @@
 package ipc
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
 
 // credentials is of the process that connected, whoever holds the other end
 // by now.
@@ -15,3 +20,31 @@ func credentials(fd int) (holder, error) {
 // hungUp reports whether the other end closed both ways. A half-close does
 // not count: with no events asked for, only the full one is told.
 func hungUp(fd uintptr) bool { return polled(fd, 0) }
+
+// steady does something while the process at the other end lives: its number
+// stays its own until then. A kernel before 6.5 does not tell, and who looks
+// compares when it started.
+func steady(nc *net.UnixConn, look func() error) error {
+	raw, err := nc.SyscallConn()
+	if err != nil {
+		return err
+	}
+	fd := -1
+	if e := raw.Control(func(s uintptr) { fd, err = unix.GetsockoptInt(int(s), unix.SOL_SOCKET, unix.SO_PEERPIDFD) }); e != nil {
+		return e
+	}
+	if errors.Is(err, unix.ENOPROTOOPT) {
+		return look()
+	}
+	if err != nil {
+		return errors.New("the process at the other end has ended")
+	}
+	defer unix.Close(fd)
+	if err := look(); err != nil {
+		return err
+	}
+	if ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}; ready(ended) {
+		return errors.New("the process at the other end has ended")
+	}
+	return nil
+}

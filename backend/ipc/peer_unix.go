@@ -3,7 +3,9 @@
 package ipc
 
 import (
+	"io/fs"
 	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,11 +29,27 @@ func peerOf(nc *net.UnixConn) (who holder, err error) {
 
 // polled asks about a descriptor without waiting.
 func polled(fd uintptr, events int16) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	return ready(p) && p[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+}
+
+// ready fills in what is so of a descriptor now, and reports whether anything is.
+// What cannot be asked about is over.
+func ready(p []unix.PollFd) bool {
 	for {
-		p := []unix.PollFd{{Fd: int32(fd), Events: events}}
-		_, err := unix.Poll(p, 0)
-		if err != unix.EINTR {
-			return err != nil || p[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+		n, err := unix.Poll(p, 0)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			p[0].Revents = unix.POLLERR
 		}
+		return err != nil || n > 0
 	}
+}
+
+// inodeOf names a file.
+func inodeOf(info fs.FileInfo) folderWire {
+	stat := info.Sys().(*syscall.Stat_t)
+	return folderWire{uint64(stat.Dev), stat.Ino}
 }

@@ -70,6 +70,7 @@ type Server struct {
 
 	path     string
 	file     os.FileInfo // the socket that we made
+	folder   folderWire  // in which the lock is
 	lock     *os.File
 	listener *net.UnixListener
 	uid      int
@@ -173,6 +174,9 @@ func (s *Server) open(o Options) (err error) {
 		if s.lock, err = holdLock(o.Lock); err != nil {
 			return err
 		}
+	}
+	if s.folder, err = folderOf(o.Lock); err != nil {
+		return err
 	}
 	if s.door, err = NewDoor(o.Programs...); err != nil {
 		return err

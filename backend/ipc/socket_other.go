@@ -23,6 +23,12 @@ func holdLock(string) (*os.File, error) { return nil, errPlatform }
 
 func tryLock(*os.File) error { return errPlatform }
 
+func lockHolder(string) (int, error) { return 0, errPlatform }
+
+func steady(*net.UnixConn, func() error) error { return errPlatform }
+
+func inodeOf(os.FileInfo) folderWire { return folderWire{} }
+
 func peerOf(*net.UnixConn) (holder, error) { return holder{}, errPlatform }
 
 func hungUp(uintptr) bool { return true }

@@ -154,8 +154,9 @@ func TestWhatIsNoFolderOfOurs(t *testing.T) {
 func TestLongestPath(t *testing.T) {
 	dir := shortDir(t)
 	o := testOptions(dir, handler{exec: echo})
-	o.Path = dir + "/" + strings.Repeat("x", paths.SocketLimit()-len(dir)-1)
-	o.Lock = filepath.Join(dir, "lock")
+	const name = "/exec-approvals.sock"
+	o.Path = dir + "/" + strings.Repeat("x", paths.SocketLimit()-len(dir)-1-len(name)) + name
+	o.Lock = o.Path + ".lifecycle.lock"
 	s := serve(t, o)
 	if _, err := dialServer(t, s).Exec(t.Context(), testToken, command("ls")); err != nil {
 		t.Error(err)

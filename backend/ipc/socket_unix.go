@@ -137,6 +137,11 @@ func tryLock(f *os.File) error {
 
 // holdLock opens and takes the lock, and writes into it who has it.
 func holdLock(path string) (*os.File, error) {
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	if heldHere(path) {
+		return nil, fmt.Errorf("%s: %w: %s", path, ErrLive, wayOut)
+	}
 	f, err := openLock(path)
 	if err != nil {
 		return nil, err
@@ -145,11 +150,12 @@ func holdLock(path string) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
+	held.files = append(held.files, f)
 	return f, nil
 }
 
 func takeLock(f *os.File, path string) error {
-	if err := tryLock(f); err != nil {
+	if err := errors.Join(tryLock(f), record(f)); err != nil {
 		return fmt.Errorf("%s: %w: %s", path, err, wayOut)
 	}
 	mine, err := f.Stat()

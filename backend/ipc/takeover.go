@@ -30,6 +30,9 @@ func Takeover(ctx context.Context, lock string, further ...string) error {
 }
 
 func takeover(ctx context.Context, lock string, further []string, gentle time.Duration) error {
+	if pid, err := lockHolder(lock); err == nil && pid == os.Getpid() {
+		return errors.New("this process holds the lock")
+	}
 	f, err := openLock(lock)
 	if err != nil {
 		return err

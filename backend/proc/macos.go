@@ -24,6 +24,8 @@ const (
 	noDevice     = -1 // NODEV (sys/types.h)
 	zombie       = 5  // SZOMB (sys/proc.h)
 
+	isTraced = 0x0000_0800 // P_TRACED (sys/proc.h)
+
 	// Flags of csops (codesign.h), and the size of a hash of code.
 	isValid    = 0x0000_0001 // CS_VALID
 	isHardened = 0x0001_0000 // CS_RUNTIME

@@ -67,6 +67,21 @@ type Code struct {
 // fails where it cannot tell.
 func CodeOf(pid int) (Code, error) { return codeOf(pid) }
 
+// Aside is what lets others decide what a process does, whichever program it
+// runs.
+type Aside struct {
+	// Namespace tells that it is in another user or pid namespace than this
+	// process: who makes such a namespace is root in it, and names programs and
+	// files there as they like.
+	Namespace bool
+	// Traced tells that another process looks into it and can change it.
+	Traced bool
+}
+
+// AsideOf returns what the kernel says of that now. It fails where it cannot
+// tell.
+func AsideOf(pid int) (Aside, error) { return asideOf(pid) }
+
 // Getenv returns the value that a variable had when the process started its
 // program. A program can overwrite it, and in the first moment after its start
 // it reads as missing: use it to find, never to trust.

@@ -74,6 +74,15 @@ func csops(pid, op int, buf unsafe.Pointer, size uintptr) unix.Errno {
 	return errno
 }
 
+// asideOf: macOS has no namespaces.
+func asideOf(pid int) (Aside, error) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(k.Proc.P_pid) != pid {
+		return Aside{}, ErrGone
+	}
+	return Aside{Traced: k.Proc.P_flag&isTraced != 0}, nil
+}
+
 // environ returns the environment block of a process. The kernel keeps it back
 // for Apple's own programs, which then have none.
 func environ(pid int) ([]byte, error) {

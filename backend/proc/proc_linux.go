@@ -119,6 +119,31 @@ func exe(pid int) (string, string, error) {
 // codeOf has nothing to tell: Linux checks no signatures of programs.
 func codeOf(int) (Code, error) { return Code{}, nil }
 
+func asideOf(pid int) (a Aside, err error) {
+	for _, kind := range []string{"user", "pid"} {
+		mine, err := os.Stat("/proc/self/ns/" + kind)
+		if err != nil {
+			return a, err
+		}
+		its, err := os.Stat(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+		if err != nil {
+			return a, gone(pid, err)
+		}
+		a.Namespace = a.Namespace || !os.SameFile(mine, its)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return a, gone(pid, err)
+	}
+	_, after, found := bytes.Cut(status, []byte("\nTracerPid:\t"))
+	tracer, _, _ := bytes.Cut(after, []byte("\n"))
+	if !found {
+		return a, fmt.Errorf("internal error: /proc/%d/status names no tracer", pid)
+	}
+	a.Traced = string(tracer) != "0"
+	return a, nil
+}
+
 func environ(pid int) ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) }
 
 func argv(pid int) ([]string, error) {

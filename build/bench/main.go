@@ -149,7 +149,7 @@ func (f *folder) host(program string) (*exec.Cmd, *ipc.Client, time.Duration, er
 		return nil, nil, 0, err
 	}
 	for time.Since(began) < 10*time.Second {
-		if client, err := ipc.Dial(f.state.Socket()); err == nil {
+		if client, err := ipc.Dial(f.state); err == nil {
 			return cmd, client, time.Since(began), nil
 		}
 		time.Sleep(200 * time.Microsecond)
@@ -214,7 +214,7 @@ func roundTrip(program string) error {
 		func() error { return exec.Command(true_).Run() },
 		func() error { return over(kept, token, req) },
 		func() error {
-			c, err := ipc.Dial(f.state.Socket())
+			c, err := ipc.Dial(f.state)
 			if err != nil {
 				return err
 			}

@@ -152,7 +152,7 @@ func (q question) measure(f *folder, token string, tree *apptest.Tree) error {
 
 // once sends a request and waits for its button.
 func (q question) once(f *folder, token string, tree *apptest.Tree) (time.Duration, error) {
-	client, err := ipc.Dial(f.state.Socket())
+	client, err := ipc.Dial(f.state)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -241,11 +242,7 @@ func askHost(ctx context.Context, state paths.State, home string, call approval.
 	if err != nil {
 		return o, err
 	}
-	path := state.Socket()
-	if socket.Path != "" {
-		path = paths.Expand(socket.Path, home)
-	}
-	client, err := ipc.Dial(path)
+	client, err := ipc.Dial(state, host.Neighbours()...)
 	if err != nil {
 		return o, err
 	}
