@@ -230,12 +230,10 @@ func (p place) greet(c *Client) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
 	}
-	info, err := os.Lstat(p.state.Dir)
+	info, err := os.Stat(p.state.Dir)
 	switch {
 	case err != nil:
 		return err
-	case !info.IsDir():
-		return unproven("the state folder must be a real folder and not a link")
 	case inodeOf(info) != a.Folder:
 		return unproven("it serves another state folder")
 	}

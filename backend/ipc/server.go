@@ -34,7 +34,8 @@ const (
 type Options struct {
 	// Path is the socket, absolute. Its folder is made 0700.
 	Path string
-	// Lock is the file that is held for the whole life of the server.
+	// Lock is the file that is held for the whole life of the server. It lies in
+	// the state folder that the server says to clients is its own.
 	Lock string
 	// Held is that lock, where the caller has taken it with Hold before it
 	// touched anything else. It stays the caller's.

@@ -149,7 +149,7 @@ func (f *folder) host(program string) (*exec.Cmd, *ipc.Client, time.Duration, er
 		return nil, nil, 0, err
 	}
 	for time.Since(began) < 10*time.Second {
-		if client, err := ipc.Dial(f.state); err == nil {
+		if client, err := ipc.Dial(f.state, program); err == nil {
 			return cmd, client, time.Since(began), nil
 		}
 		time.Sleep(200 * time.Microsecond)

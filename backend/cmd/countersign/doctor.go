@@ -170,12 +170,9 @@ func (p *program) checkHost() []check {
 	err := asking.read("status", nil, &s)
 	switch {
 	case errors.Is(err, errNoHost):
-		if lock, err := ipc.Hold(p.state.Lock()); err == nil {
-			lock.Close()
-		} else if errors.Is(err, ipc.ErrLive) {
-			return []check{{"host", false, "it runs, but its socket is gone: end it with `countersign doctor --takeover` and start it again"}}
-		}
 		return []check{{"host", false, errNoHost.text}}
+	case errors.Is(err, ipc.ErrSilent):
+		return []check{{"host", false, err.Error() + "; end it with `countersign doctor --takeover` and start it again"}}
 	case errors.Is(err, context.DeadlineExceeded):
 		return []check{{"host", false, "it does not answer: end it with `countersign doctor --takeover`"}}
 	case err != nil:

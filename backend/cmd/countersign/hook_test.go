@@ -400,6 +400,7 @@ func TestHookHostHangs(t *testing.T) {
 // The same where nobody takes the connection, and where the input never ends.
 func TestHookNothingMoves(t *testing.T) {
 	w := hookWorld(t)
+	w.holds(t)
 	l, err := net.Listen("unix", w.state.Socket())
 	if err != nil {
 		t.Fatal(err)
@@ -465,10 +466,26 @@ func TestHookGarbage(t *testing.T) {
 	}
 }
 
-// answers is a host that answers every frame with this text, in which ID is the
-// id of the frame, and hangs up.
+// holds takes the lock of a world's state folder, as its host would.
+func (w *world) holds(t *testing.T) {
+	t.Helper()
+	lock, err := ipc.Hold(w.state.Lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lock.Close)
+}
+
+// answers is a host that says which folder it serves, answers one frame with
+// this text, in which ID is the id of the frame, and hangs up.
 func answers(t *testing.T, w *world, text string) {
 	t.Helper()
+	w.holds(t)
+	var folder syscall.Stat_t
+	if err := syscall.Stat(w.state.Dir, &folder); err != nil {
+		t.Fatal(err)
+	}
+	hello := fmt.Sprintf(`{"type":"hello","id":"ID","folder":{"dev":%d,"ino":%d}}`+"\n", folder.Dev, folder.Ino)
 	l, err := net.Listen("unix", w.state.Socket())
 	if err != nil {
 		t.Fatal(err)
@@ -481,10 +498,13 @@ func answers(t *testing.T, w *world, text string) {
 			if err != nil {
 				return
 			}
-			line, _ := bufio.NewReader(nc).ReadBytes('\n')
-			var frame struct{ ID string }
-			_ = json.Unmarshal(line, &frame)
-			_, _ = io.WriteString(nc, strings.Replace(text, "ID", frame.ID, 1))
+			in := bufio.NewReader(nc)
+			for _, answer := range []string{hello, text} {
+				line, _ := in.ReadBytes('\n')
+				var frame struct{ ID string }
+				_ = json.Unmarshal(line, &frame)
+				_, _ = io.WriteString(nc, strings.Replace(answer, "ID", frame.ID, 1))
+			}
 			nc.Close()
 		}
 	})
