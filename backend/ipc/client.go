@@ -11,6 +11,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,7 +27,14 @@ const maxAnswer = 16_777_216
 const dialTime = 5 * time.Second
 
 func dialSocket(path string) (*net.UnixConn, error) {
-	nc, err := net.DialTimeout("unix", path, dialTime)
+	// Before the connection is made: what is written to it later names its writer.
+	d := net.Dialer{Timeout: dialTime, Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		if e := raw.Control(func(fd uintptr) { err = askWriters(fd) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	nc, err := d.Dial("unix", path)
 	if err != nil {
 		return nil, err
 	}
@@ -298,11 +306,19 @@ func (c *Client) write(frame func() any) error {
 	return nil
 }
 
+// written is what a process wrote to a connection.
+type written struct {
+	nc *net.UnixConn
+	by holder
+}
+
+func (w written) Read(b []byte) (int, error) { return readFrom(w.nc, w.by, b) }
+
 // read hands answers to those who wait for them. Lines that are no answer to
 // anything are skipped.
 func (c *Client) read() {
 	defer close(c.done)
-	in := bufio.NewScanner(c.nc)
+	in := bufio.NewScanner(written{c.nc, c.at})
 	in.Buffer(make([]byte, smallBuffer), maxAnswer)
 	for in.Scan() {
 		var a answer

@@ -91,7 +91,7 @@ func (c *conn) identify() bool {
 // read takes frames until the peer stops sending. It reports false when the
 // connection must not live on.
 func (c *conn) read() bool {
-	in := lines{nc: c.nc, patience: c.s.patience}
+	in := lines{nc: c.nc, from: c.at, patience: c.s.patience}
 	for {
 		line, err := in.next()
 		if err != nil {

@@ -55,6 +55,8 @@ type task struct {
 	Hostile bool
 	// Foreign: send this line and print the answer.
 	Foreign string
+	// Write: write this line to descriptor 3.
+	Write string
 	// Prove: dial as a client and write into this file what came of it.
 	Prove string
 	// Trap: listen at Socket for one connection and print what it says.
@@ -84,6 +86,10 @@ func (k task) do() error {
 	}
 	if k.Foreign != "" {
 		return foreign(k.Socket, k.Foreign)
+	}
+	if k.Write != "" {
+		_, err := io.WriteString(os.NewFile(3, "given"), k.Write+"\n")
+		return err
 	}
 	if k.Prove != "" {
 		return os.WriteFile(k.Prove, []byte(proven(k.Socket)), 0o600)
@@ -184,7 +190,11 @@ func dialAny(socket string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{nc: nc, done: make(chan struct{}), waiting: map[string]waiter{}}
+	who, err := peerOf(nc)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{nc: nc, at: who, done: make(chan struct{}), waiting: map[string]waiter{}}
 	go c.read()
 	return c, nil
 }

@@ -25,6 +25,7 @@ var errTooLong = errors.New("the line is too long")
 // complete within its patience, however it trickles in.
 type lines struct {
 	nc       *net.UnixConn
+	from     holder // who writes
 	patience time.Duration
 	buf      []byte
 	start    int // where the next line begins
@@ -51,7 +52,7 @@ func (l *lines) next() ([]byte, error) {
 		}
 		l.makeRoom()
 		l.arm(l.end > 0 || !l.spoke)
-		n, err := l.nc.Read(l.buf[l.end:])
+		n, err := readFrom(l.nc, l.from, l.buf[l.end:])
 		l.end += n
 		if err == io.EOF && l.end > l.start {
 			line := l.buf[l.start:l.end]

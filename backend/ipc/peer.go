@@ -5,6 +5,9 @@ import (
 	"unsafe"
 )
 
+// errWriter ends a connection on which another process than its holder wrote.
+var errWriter = errors.New("another process than the one that connected writes here")
+
 // holder is the process at the other end of a connection.
 type holder struct {
 	uid, pid int

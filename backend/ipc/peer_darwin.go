@@ -29,6 +29,13 @@ func credentials(fd int) (holder, error) {
 // side tells: asked about reading, a half-close would look the same.
 func hungUp(fd uintptr) bool { return polled(fd, unix.POLLOUT) }
 
+// askWriters: macOS tells who used the other end last without being asked.
+func askWriters(uintptr) error { return nil }
+
+// readFrom reads. Who used the other end last is compared where it counts (conn's
+// still, and the client's steady).
+func readFrom(nc *net.UnixConn, _ holder, b []byte) (int, error) { return nc.Read(b) }
+
 // steady does something while one program of one process uses the other end.
 func steady(nc *net.UnixConn, look func() error) error {
 	before, err := peerOf(nc)

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"errors"
+	"io"
 	"net"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,35 @@ func credentials(fd int) (holder, error) {
 // hungUp reports whether the other end closed both ways. A half-close does
 // not count: with no events asked for, only the full one is told.
 func hungUp(fd uintptr) bool { return polled(fd, 0) }
+
+// askWriters has a socket tell of each text who wrote it, those that it accepts
+// included.
+func askWriters(fd uintptr) error {
+	return unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+}
+
+// readFrom reads what one process wrote, and fails at what another one did:
+// SO_PEERCRED is who connected or listened, whoever has the descriptor by now.
+// Descriptors that come along are dropped by the kernel, for want of room.
+func readFrom(nc *net.UnixConn, who holder, b []byte) (int, error) {
+	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	n, m, _, _, err := nc.ReadMsgUnix(b, oob)
+	if err != nil || n == 0 {
+		if errors.Is(err, io.EOF) || err == nil {
+			err = io.EOF
+		}
+		return 0, err
+	}
+	list, err := unix.ParseSocketControlMessage(oob[:m])
+	if err != nil || len(list) != 1 {
+		return 0, errWriter
+	}
+	writer, err := unix.ParseUnixCredentials(&list[0])
+	if err != nil || int(writer.Pid) != who.pid || int(writer.Uid) != who.uid {
+		return 0, errWriter
+	}
+	return n, nil
+}
 
 // steady does something while the process at the other end lives: its number
 // stays its own until then. A kernel before 6.5 does not tell, and who looks

@@ -18,6 +18,8 @@ import (
 
 // TestProve puts hosts and what only looks like one where a client asks.
 func TestProve(t *testing.T) {
+	other := filepath.Join(shortDir(t), "other")
+	copyExe(t, other) // before anything else is started, which would keep it open
 	for _, row := range []struct {
 		name string
 		make func(t *testing.T, socket string)
@@ -38,8 +40,6 @@ func TestProve(t *testing.T) {
 		{"a plain file", func(t *testing.T, socket string) { must(t, os.WriteFile(socket, nil, 0o600)) }, "unproven", "something else"},
 		{"our program, which is no host", trapAt, "unproven", "lock"},
 		{"another program, which holds the lock", func(t *testing.T, socket string) {
-			other := filepath.Join(shortDir(t), "other")
-			copyExe(t, other)
 			startHostAt(t, socket, other)
 		}, "unproven", "other, which is not this installation"},
 		{"the socket of another folder's host", func(t *testing.T, socket string) {

@@ -25,6 +25,10 @@ func tryLock(*os.File) error { return errPlatform }
 
 func lockHolder(string) (int, error) { return 0, errPlatform }
 
+func askWriters(uintptr) error { return errPlatform }
+
+func readFrom(*net.UnixConn, holder, []byte) (int, error) { return 0, errPlatform }
+
 func steady(*net.UnixConn, func() error) error { return errPlatform }
 
 func inodeOf(os.FileInfo) folderWire { return folderWire{} }

@@ -71,7 +71,10 @@ func bind(path string) (*net.UnixListener, os.FileInfo, error) {
 // for that moment, what every other part of the process creates.
 func listenPrivate(path string) (*net.UnixListener, error) {
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { unix.Fchmod(int(fd), 0o600) })
+		return raw.Control(func(fd uintptr) {
+			unix.Fchmod(int(fd), 0o600)
+			_ = askWriters(fd) // else no frame is taken
+		})
 	}}
 	l, err := config.Listen(context.Background(), "unix", path)
 	if err != nil {
