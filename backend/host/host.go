@@ -174,7 +174,7 @@ func (h *Host) open() (err error) {
 		return fmt.Errorf("cannot listen: %w; mend the file and start again", snap.Broken)
 	}
 	if h.server, err = ipc.Listen(ipc.Options{
-		Path: socket, Lock: h.opt.State.Lock(), Held: h.lock, Handler: doors{h}, Log: h.log,
+		Path: h.opt.State.Socket(), Also: socket, Lock: h.opt.State.Lock(), Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
 		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs, Responsible: h.opt.Responsible,
 	}); err != nil {

@@ -28,7 +28,7 @@ func BenchmarkRoundTripNew(b *testing.B) {
 	x := command("/bin/true")
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := dialAt(s.path)
+		c, err := dialAt(s.sockets[0].path)
 		if err != nil {
 			b.Fatal(err)
 		}

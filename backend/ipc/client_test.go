@@ -19,7 +19,7 @@ import (
 
 func dialServer(t testing.TB, s *Server) *Client {
 	t.Helper()
-	c, err := dialAt(s.path)
+	c, err := dialAt(s.sockets[0].path)
 	if err != nil {
 		t.Fatal(err)
 	}

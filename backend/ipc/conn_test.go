@@ -236,7 +236,7 @@ func TestConnectionLimit(t *testing.T) {
 	if got := connect(t, s).line(); got != closed {
 		t.Errorf("one too many got %q", got)
 	}
-	if err := helperCommand(t, task{Ask: true, Socket: s.path}).Run(); err != nil {
+	if err := helperCommand(t, task{Ask: true, Socket: s.sockets[0].path}).Run(); err != nil {
 		t.Errorf("another process: %v", err)
 	}
 	open[0].Close()

@@ -235,7 +235,7 @@ func TestBridges(t *testing.T) {
 		before := served.Load()
 		for name, k := range map[string]task{"another program": {Exe: exe}, "a command of ours": {Mark: true}} {
 			k.Ask, k.Method, k.Dir = true, method, dir
-			cmd, err := k.start(s.path)
+			cmd, err := k.start(s.sockets[0].path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func TestPlacesForOurOwnProgram(t *testing.T) {
 	exe := filepath.Join(dir, "other")
 	copyExe(t, exe)
 	for i := range 2 {
-		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.path)
+		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.sockets[0].path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func TestForeignUser(t *testing.T) {
 	copyExe(t, exe)
 	say := func(line string) string {
 		t.Helper()
-		k, err := json.Marshal(task{Foreign: line, Socket: s.path})
+		k, err := json.Marshal(task{Foreign: line, Socket: s.sockets[0].path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,13 +348,13 @@ func TestForeignUser(t *testing.T) {
 		return string(out)
 	}
 	open(dir, 0o755)
-	open(filepath.Dir(filepath.Dir(s.path)), 0o755)
+	open(filepath.Dir(filepath.Dir(s.sockets[0].path)), 0o755)
 	ask := `{"type":"request","token":"` + testToken + `","id":"i1","request":{"command":"ls"}}`
 	if got := say(ask); !strings.Contains(got, "permission denied") {
 		t.Errorf("through the modes: %q", got)
 	}
-	open(filepath.Dir(s.path), 0o755)
-	open(s.path, 0o666)
+	open(filepath.Dir(s.sockets[0].path), 0o755)
+	open(s.sockets[0].path, 0o666)
 	for name, c := range map[string]struct{ line, want string }{
 		"exec":    {execLine(good), ""},
 		"call":    {signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs()), ""},
@@ -520,7 +520,7 @@ func TestGatewayClaim(t *testing.T) {
 	copyExe(t, exe)
 	for name, k := range map[string]task{"started by us": {Ask: true}, "another program": {Ask: true, Exe: exe}} {
 		k.Dir = shortDir(t)
-		cmd, err := k.start(s.path)
+		cmd, err := k.start(s.sockets[0].path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,7 @@ type raw struct {
 
 func connect(t testing.TB, s *Server) raw {
 	t.Helper()
-	nc, err := net.Dial("unix", s.path)
+	nc, err := net.Dial("unix", s.sockets[0].path)
 	if err != nil {
 		t.Fatal(err)
 	}

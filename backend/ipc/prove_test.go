@@ -162,3 +162,27 @@ func TestSamePlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAlso: where the policy leads clients of others to another socket, ours find
+// their host in the state folder all the same.
+func TestAlso(t *testing.T) {
+	dir := shortDir(t)
+	o := testOptions(dir, handler{exec: echo})
+	o.Also = filepath.Join(dir, "else", "sock")
+	s := serve(t, o)
+	dialServer(t, s)
+	for _, path := range []string{o.Path, o.Also} {
+		c, err := dialAny(path)
+		must(t, err)
+		if _, err := c.Exec(t.Context(), testToken, command("ls")); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		c.Close()
+	}
+	s.Close()
+	for _, path := range []string{o.Path, o.Also} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s stays", path)
+		}
+	}
+}

@@ -152,7 +152,7 @@ func FuzzDoor(f *testing.F) {
 			text = []byte(signedLine(testToken, kindCall, string(text), nowMs()))
 		}
 		before := rescue.Caught()
-		nc, err := net.Dial("unix", s.path)
+		nc, err := net.Dial("unix", s.sockets[0].path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestIdleMakeRoom(t *testing.T) {
 		}
 	}
 	for range 3 {
-		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.path)
+		k, err := task{Exe: exe, Idle: 2 * s.maxConns, Stay: "end", Dir: dir}.start(s.sockets[0].path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestIdleMakeRoom(t *testing.T) {
 		defer os.WriteFile(filepath.Join(dir, "end"), nil, 0o600)
 		eventually(t, "they are all connected", there("idle", k))
 	}
-	k, err := task{Exe: exe, Ask: true, Dir: dir}.start(s.path)
+	k, err := task{Exe: exe, Ask: true, Dir: dir}.start(s.sockets[0].path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ const (
 type Options struct {
 	// Path is the socket, absolute. Its folder is made 0700.
 	Path string
+	// Also is a second socket, absolute, for clients of others that the policy file
+	// leads there; "" for none. Ours never ask it.
+	Also string
 	// Lock is the file that is held for the whole life of the server. It lies in
 	// the state folder that the server says to clients is its own.
 	Lock string
@@ -69,18 +72,17 @@ type Server struct {
 	now         func() time.Time
 	log         *slog.Logger
 
-	path     string
-	file     os.FileInfo // the socket that we made
-	folder   folderWire  // in which the lock is
-	lock     *os.File
-	listener *net.UnixListener
-	uid      int
-	peerOf   func(*net.UnixConn) (holder, error) // tests alone set another
-	started  time.Time
-	door     *Door
-	callers  callers
-	nonces   nonces
-	waiting  atomic.Int64
+	sockets []socket
+	taking  sync.Mutex // one connection at a time gets a place
+	folder  folderWire // in which the lock is
+	lock    *os.File
+	uid     int
+	peerOf  func(*net.UnixConn) (holder, error) // tests alone set another
+	started time.Time
+	door    *Door
+	callers callers
+	nonces  nonces
+	waiting atomic.Int64
 	// connected counts connections.
 	connected atomic.Uint64
 
@@ -96,6 +98,13 @@ type Server struct {
 	closed bool
 	done   sync.WaitGroup // Serve and all connections
 	once   sync.Once
+}
+
+// socket is one that we made.
+type socket struct {
+	path     string
+	file     os.FileInfo
+	listener *net.UnixListener
 }
 
 // Lock is a lifecycle lock that this process holds.
@@ -141,7 +150,7 @@ func newServer(o Options) (*Server, error) {
 	}
 	s := &Server{
 		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
-		path: o.Path, uid: os.Geteuid(), peerOf: peerOf,
+		uid: os.Geteuid(), peerOf: peerOf,
 		nonces:   nonces{max: maxNonces},
 		patience: patience, maxWaiting: maxWaiting, maxConns: maxConns,
 		conns: map[*conn]struct{}{},
@@ -165,11 +174,17 @@ func newServer(o Options) (*Server, error) {
 }
 
 func (s *Server) open(o Options) (err error) {
-	if err = checkPath(o.Path); err != nil {
-		return err
+	places := []string{o.Path}
+	if o.Also != "" && o.Also != o.Path {
+		places = append(places, o.Also)
 	}
-	if err = ownFolder(o.Path); err != nil {
-		return err
+	for _, path := range places {
+		if err = checkPath(path); err != nil {
+			return err
+		}
+		if err = ownFolder(path); err != nil {
+			return err
+		}
 	}
 	if o.Held == nil {
 		if s.lock, err = holdLock(o.Lock); err != nil {
@@ -187,11 +202,20 @@ func (s *Server) open(o Options) (err error) {
 	// have been used; the pause keeps honest ones out of this millisecond.
 	s.started = s.now()
 	time.Sleep(time.Millisecond)
-	if err = clearPath(o.Path); err != nil {
-		return err
+	for i, path := range places {
+		if now, err := os.Stat(path); i > 0 && err == nil && os.SameFile(now, s.sockets[0].file) {
+			break // another way of writing the same
+		}
+		if err = clearPath(path); err != nil {
+			return err
+		}
+		listener, file, err := bind(path)
+		if err != nil {
+			return err
+		}
+		s.sockets = append(s.sockets, socket{path, file, listener})
 	}
-	s.listener, s.file, err = bind(o.Path)
-	return err
+	return nil
 }
 
 // Serve takes connections until ctx is done or Close is called.
@@ -201,9 +225,21 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	defer s.done.Done()
 	defer context.AfterFunc(ctx, s.stop)()
+	for _, further := range s.sockets[1:] {
+		if s.hold() {
+			go func() {
+				defer s.done.Done()
+				_ = s.accept(further.listener)
+			}()
+		}
+	}
+	return s.accept(s.sockets[0].listener)
+}
+
+func (s *Server) accept(listener *net.UnixListener) error {
 	pause := time.Duration(0)
 	for {
-		nc, err := s.listener.AcceptUnix()
+		nc, err := listener.AcceptUnix()
 		if s.ctx.Err() != nil {
 			if err == nil {
 				nc.Close()
@@ -237,6 +273,8 @@ func (s *Server) take(nc *net.UnixConn) {
 	c := &conn{s: s, id: s.connected.Add(1), nc: nc}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	defer rescue.Catch(s.log, "the taking of a connection", c.kill)
+	s.taking.Lock()
+	defer s.taking.Unlock()
 	if !s.room(nc) || !s.add(c) {
 		c.kill()
 		return
@@ -250,8 +288,8 @@ func (s *Server) take(nc *net.UnixConn) {
 	}()
 }
 
-// room reports whether there is a place for a connection. Only Serve adds
-// connections, so the answer holds until it does.
+// room reports whether there is a place for a connection. taking is
+// locked, so the answer holds until it is added.
 func (s *Server) room(nc *net.UnixConn) bool {
 	s.mu.Lock()
 	free := s.maxConns - len(s.conns)
@@ -314,8 +352,8 @@ func (s *Server) stop() {
 	defer s.mu.Unlock()
 	s.closed = true
 	s.cancel()
-	if s.listener != nil {
-		s.listener.Close()
+	for _, l := range s.sockets {
+		l.listener.Close()
 	}
 	for c := range s.conns {
 		c.nc.CloseRead()
@@ -333,11 +371,11 @@ func (s *Server) Close() {
 
 func (s *Server) release() {
 	s.cancel()
-	if s.listener != nil {
-		s.listener.Close()
-	}
-	if now, err := os.Lstat(s.path); err == nil && s.file != nil && os.SameFile(now, s.file) {
-		os.Remove(s.path)
+	for _, l := range s.sockets {
+		l.listener.Close()
+		if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.file) {
+			os.Remove(l.path)
+		}
 	}
 	if s.door != nil {
 		s.door.Close()

@@ -31,9 +31,9 @@ func TestSocketIsPrivate(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "s"), 0o777)
 	s := serve(t, testOptions(dir, handler{}))
 	for path, want := range map[string]fs.FileMode{
-		filepath.Dir(s.path):       fs.ModeDir | 0o700,
-		s.path:                     fs.ModeSocket | 0o600,
-		s.path + ".lifecycle.lock": 0o600,
+		filepath.Dir(s.sockets[0].path):       fs.ModeDir | 0o700,
+		s.sockets[0].path:                     fs.ModeSocket | 0o600,
+		s.sockets[0].path + ".lifecycle.lock": 0o600,
 	} {
 		if info, err := os.Lstat(path); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v %v, want %v", path, info.Mode(), err, want)
