@@ -178,6 +178,11 @@ func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.T
 		return a
 	}
 	o, err := inTime(ctx, deadline, func(ctx context.Context) (approval.Outcome, error) { return c.decide(ctx, call) })
+	if errors.Is(err, ipc.ErrReplaced) { // there is a host, and it cannot be told from a false one
+		return e.Reply(approval.Outcome{Verdict: approval.VerdictDeny, Receipt: approval.Receipt{
+			Verdict: approval.VerdictDeny, Reason: approval.ReasonCompanion, Message: "Countersign: " + unanswered(err) + ".",
+		}}, "")
+	}
 	if err != nil {
 		return c.undecided(ctx, deadline, e, input, err)
 	}
@@ -266,6 +271,8 @@ func unanswered(err error) string {
 		return err.Error()
 	case nobodyListens(err):
 		return "Countersign is not running"
+	case errors.Is(err, ipc.ErrReplaced):
+		return "another version of Countersign was installed while it ran: restart Countersign"
 	case errors.Is(err, ipc.ErrNoAnswer):
 		return "the host of Countersign ended before it answered"
 	}

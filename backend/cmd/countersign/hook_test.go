@@ -593,3 +593,33 @@ func TestHookWords(t *testing.T) {
 		t.Error("install is taken for an agent")
 	}
 }
+
+// After an upgrade the host is the former file of the program: what is asked is
+// denied, and said why, until it is started again.
+func TestHookAfterUpgrade(t *testing.T) {
+	w := hookWorld(t)
+	program := filepath.Join(w.home, "countersign")
+	install := func() {
+		t.Helper()
+		text, err := os.ReadFile(countersignPath(t))
+		if err == nil {
+			err = errors.Join(os.WriteFile(program+".new", text, 0o700), os.Rename(program+".new", program))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	install()
+	host := w.program(program, "host", "run", "--ask=command-line")
+	background(t, host)
+	ask := func() ended {
+		return finish(t, w.program(program, "hook", "claude-code"), claudeAsks("PreToolUse", "make"))
+	}
+	if !eventually(func() bool { _, err := os.Lstat(w.state.Socket()); return err == nil }) {
+		t.Fatal("no host")
+	}
+	install()
+	if got := ask(); !strings.Contains(got.stdout, `"deny"`) || !strings.Contains(got.stdout, "restart Countersign") {
+		t.Errorf("%+v", got)
+	}
+}
