@@ -51,9 +51,10 @@ var ErrNoAnswer = errors.New("the host closed the connection without an answer")
 // give work that must be ended for certain a client of its own. After that,
 // and after any error of the connection, every call fails; dial again.
 type Client struct {
-	nc   *net.UnixConn
-	at   holder        // who was proven to be the host
-	done chan struct{} // closed when the reader has ended
+	nc        *net.UnixConn
+	at        holder        // who was proven to be the host
+	challenge string        // what it told us when we were
+	done      chan struct{} // closed when the reader has ended
 
 	writing sync.Mutex
 
@@ -79,7 +80,8 @@ type answer struct {
 
 	State approval.EventKind `json:"state"`
 
-	Folder folderWire `json:"folder"`
+	Folder    folderWire `json:"folder"`
+	Challenge string     `json:"challenge"`
 }
 
 // signed is a frame of kind exec or call.
@@ -132,6 +134,7 @@ func (c *Client) Alive() bool {
 // Exec asks the host to run a command and returns what came of it. A refusal
 // is an *Error. Request.Progress must return at once.
 func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, error) {
+	x.challenge = c.challenge
 	x.Progress = x.Request.Progress != nil
 	text, err := encodeExec(x)
 	if err != nil {
@@ -164,7 +167,7 @@ func (c *Client) Call(ctx context.Context, key []byte, method string, params, ou
 
 // CallSigned is Call for a method that a person may have to confirm.
 func (c *Client) CallSigned(ctx context.Context, key []byte, sign Signer, method string, params, out any) error {
-	w := callWire{Method: method, Params: json.RawMessage("null")}
+	w := callWire{Method: method, Params: json.RawMessage("null"), Challenge: c.challenge}
 	if params != nil {
 		text, err := encodeText(params)
 		if err != nil {

@@ -256,7 +256,7 @@ func TestClientSkipsForeignLines(t *testing.T) {
 		if err != nil {
 			return
 		}
-		hello, _ := encodeLine(helloReply{kindHello, f.id, folder})
+		hello, _ := encodeLine(helloReply{kindHello, f.id, folder, ""})
 		nc.Write(hello)
 		n, _ = nc.Read(b)
 		if f, err = parseFrame(b[:n]); err != nil {

@@ -28,6 +28,9 @@ type conn struct {
 	// ours tells that the peer ran our program when it connected: one that
 	// connects and then becomes our program must not pass the door.
 	ours bool
+	// challenge is what a hello told our program. The reading goroutine alone
+	// uses it.
+	challenge string
 
 	writing sync.Mutex
 	frames  sync.WaitGroup
@@ -163,7 +166,7 @@ func (c *conn) exec(f frame) bool {
 		return false
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
-	if x.Request.Claim.Gateway != "" && c.passesOn() != nil {
+	if x.Request.Claim.Gateway != "" && c.passesOn(x.challenge) != nil {
 		x.Request.Claim.Gateway = "" // anybody could say so
 	}
 	if !x.Progress {
@@ -217,13 +220,13 @@ func (c *conn) call(f frame) bool {
 		return c.refuse(f, invalidAuth())
 	}
 	if by == byKey {
-		err := c.operates()
+		err := c.operates(k.challenge)
 		if k.Operator = err == nil; err != nil && needed == byKey {
 			c.s.log.Warn("a process may not operate", "method", k.Method, "pid", c.peer.PID, "program", c.peer.Exe, "why", err)
 			return c.refuse(f, &Error{Code: CodeForbidden, Message: err.Error(), Reason: approval.ReasonInvalid})
 		}
 	}
-	if bridges[k.Method] && c.passesOn() != nil {
+	if bridges[k.Method] && c.passesOn(k.challenge) != nil {
 		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own programs may say what somebody answered elsewhere", Reason: approval.ReasonInvalid})
 	}
 	if asks[k.Method] && !c.remember(agentIn(k.Params)) {
@@ -234,16 +237,22 @@ func (c *conn) call(f frame) bool {
 }
 
 // operates asks the door whether the peer may operate.
-func (c *conn) operates() error { return c.passes(c.s.door.MayOperate) }
+func (c *conn) operates(challenge string) error { return c.passes(challenge, c.s.door.MayOperate) }
 
 // passesOn asks the door whether the peer may say what somebody said elsewhere.
-func (c *conn) passesOn() error { return c.passes(c.s.door.Ours) }
+func (c *conn) passesOn(challenge string) error { return c.passes(challenge, c.s.door.Ours) }
 
-func (c *conn) passes(door func(approval.Peer) error) error {
+func (c *conn) passes(challenge string, door func(approval.Peer) error) error {
 	if !c.ours {
 		return errors.New("this process did not run Countersign's own program when it connected")
 	}
-	return c.still(door)
+	if err := c.still(door); err != nil {
+		return err
+	}
+	if c.challenge == "" || !same(challenge, c.challenge) {
+		return errors.New("this call does not carry the challenge of its connection: restart Countersign, if another version was installed")
+	}
+	return nil
 }
 
 // still asks the door about the peer, which must be who it was before and

@@ -207,14 +207,14 @@ func runByHost(t *testing.T, socket string, k task) {
 func TestProgramAtConnectCounts(t *testing.T) {
 	s := start(t, handler{})
 	p := connect(t, s)
-	if got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs())); !strings.Contains(got, `"ok":true`) {
+	if got := p.operate(testKey, "pause"); !strings.Contains(got, `"ok":true`) {
 		t.Errorf("ours: %q", got)
 	}
 	c := &conn{s: s, peer: approval.Peer{UID: s.uid, PID: os.Getpid(), Started: s.door.self.Started}}
-	if err := c.operates(); err == nil || !strings.Contains(err.Error(), "when it connected") {
+	if err := c.operates(""); err == nil || !strings.Contains(err.Error(), "when it connected") {
 		t.Errorf("not ours at connect: %v", err)
 	}
-	if err := c.passesOn(); err == nil || !strings.Contains(err.Error(), "when it connected") {
+	if err := c.passesOn(""); err == nil || !strings.Contains(err.Error(), "when it connected") {
 		t.Errorf("not ours at connect, and says what others said: %v", err)
 	}
 }
@@ -243,7 +243,7 @@ func TestBridges(t *testing.T) {
 				t.Errorf("%s: %s is served", method, name)
 			}
 		}
-		if got := p.ask(signedLine(testToken, kindCall, `{"method":"`+method+`"}`, nowMs())); !strings.Contains(got, `"ok":true`) || served.Load() != before+1 {
+		if got := p.operate(testToken, method); !strings.Contains(got, `"ok":true`) || served.Load() != before+1 {
 			t.Errorf("%s: ours: %q", method, got)
 		}
 	}
@@ -277,7 +277,7 @@ func TestHolderMustStay(t *testing.T) {
 				}
 			})
 			p := connect(t, s)
-			got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs()))
+			got := p.operate(testKey, "pause")
 			if strings.Contains(got, `"ok":true`) != c.want || !c.want && !strings.Contains(got, "does not hold this connection") {
 				t.Errorf("got %q", got)
 			}
@@ -307,7 +307,7 @@ func TestPlacesForOurOwnProgram(t *testing.T) {
 			return err == nil
 		})
 		p := connect(t, s) // it comes after them
-		if got := p.ask(signedLine(testKey, kindCall, `{"method":"pause"}`, nowMs())); !strings.Contains(got, `"ok":true`) {
+		if got := p.operate(testKey, "pause"); !strings.Contains(got, `"ok":true`) {
 			t.Errorf("the operator after %d: %q", i+1, got)
 		}
 		if n := s.count(); n != 10+i+1 {

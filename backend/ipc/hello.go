@@ -1,6 +1,8 @@
 package ipc
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 )
@@ -10,11 +12,19 @@ type helloReply struct {
 	Type   string     `json:"type"`
 	ID     string     `json:"id"`
 	Folder folderWire `json:"folder"`
+	// Challenge is for one of our programs: its calls carry it.
+	Challenge string `json:"challenge,omitempty"`
 }
 
 // hello answers who asks whose host this is. It says nothing secret.
 func (c *conn) hello(f frame) bool {
-	c.send(helloReply{kindHello, f.id, c.s.folder})
+	// What the process wrote before it became our program cannot know this.
+	if c.ours && c.challenge == "" && c.s.door.programs.run(c.at.pid) {
+		var random [16]byte
+		rand.Read(random[:]) // never fails
+		c.challenge = hex.EncodeToString(random[:])
+	}
+	c.send(helloReply{kindHello, f.id, c.s.folder, c.challenge})
 	return true
 }
 

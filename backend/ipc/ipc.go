@@ -41,6 +41,8 @@ type Exec struct {
 	Progress bool
 	// Receipt asks for the receipt of a denial.
 	Receipt bool
+
+	challenge string // that of the connection
 }
 
 // ExecAnswer is the outcome of an Exec: what ran, or why nothing did.
@@ -81,6 +83,8 @@ type Call struct {
 	// under this call, nil without one.
 	Conn         uint64
 	Confirmation *Confirmation
+
+	challenge string // that of the connection
 }
 
 // Confirmation is a person's signature under one call.

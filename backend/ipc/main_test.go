@@ -190,6 +190,16 @@ func (r raw) ask(line string) string {
 	return r.line()
 }
 
+// operate sends a call of the operator with the challenge of its connection.
+func (r raw) operate(key, method string) string {
+	r.t.Helper()
+	var hello struct{ Challenge string }
+	if err := json.Unmarshal([]byte(r.ask(`{"type":"hello","id":"h"}`)), &hello); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.ask(signedLine(key, kindCall, `{"method":"`+method+`","challenge":"`+hello.Challenge+`"}`, nowMs()))
+}
+
 var nonceCount atomic.Int64
 
 // signedLine makes a frame as an honest client would, then lets edits spoil

@@ -72,6 +72,8 @@ func execField(x *Exec, key string, v json.RawMessage) error {
 		return json.Unmarshal(v, &x.Receipt)
 	case "systemRunPlan":
 		return json.Unmarshal(v, &r.Prepared)
+	case "challenge":
+		return text(v, &x.challenge)
 	}
 	return nil
 }
@@ -142,6 +144,8 @@ func decodeCall(requestJSON string) (Call, *Error) {
 			c.Params = v
 		case "confirm":
 			return json.Unmarshal(v, &c.Confirmation)
+		case "challenge":
+			return text(v, &c.challenge)
 		}
 		return nil
 	})
@@ -257,6 +261,7 @@ type execWire struct {
 	Ask           approval.Ask       `json:"ask,omitempty"`
 	Gateway       string             `json:"gateway,omitempty"`
 	SystemRunPlan *approval.Prepared `json:"systemRunPlan,omitempty"`
+	Challenge     string             `json:"challenge,omitempty"`
 }
 
 func encodeExec(x Exec) (string, error) {
@@ -267,7 +272,7 @@ func encodeExec(x Exec) (string, error) {
 		AgentID:              orNull(r.AgentID), SessionKey: orNull(r.SessionKey),
 		ApprovalDecision: orNull(string(r.Claim.Decision)), ApprovalSource: r.Claim.Source,
 		PolicySnapshot: x.PolicySnapshot, Background: r.Background, Progress: x.Progress, Receipt: x.Receipt,
-		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, SystemRunPlan: r.Prepared,
+		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, SystemRunPlan: r.Prepared, Challenge: x.challenge,
 	}
 	if r.Timeout > 0 {
 		ms := max(r.Timeout.Milliseconds(), 1)
@@ -306,6 +311,8 @@ type callWire struct {
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params,omitempty"`
 	Confirm *Confirmation   `json:"confirm,omitempty"`
+	// Challenge is that of the connection.
+	Challenge string `json:"challenge,omitempty"`
 }
 
 func encodeText(v any) (string, error) {

@@ -237,6 +237,7 @@ func (p place) greet(c *Client) error {
 	case inodeOf(info) != a.Folder:
 		return unproven("it serves another state folder")
 	}
+	c.challenge = a.Challenge
 	return nil
 }
 

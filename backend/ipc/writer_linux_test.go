@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -88,4 +89,24 @@ func TestProveNamespace(t *testing.T) {
 	}
 	in.Close()
 	cmd.Wait()
+}
+
+// TestChallenge: a call that operates, written before the host saw our program,
+// does not carry what the host said then.
+func TestChallenge(t *testing.T) {
+	s := start(t, handler{})
+	p := connect(t, s)
+	for name, request := range map[string]string{"none": `{"method":"pause"}`, "made up": `{"method":"pause","challenge":"x"}`} {
+		if got := p.ask(signedLine(testKey, kindCall, request, nowMs())); !strings.Contains(got, "FORBIDDEN") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	other := connect(t, s)
+	if got := other.operate(testKey, "pause"); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("its own: %q", got)
+	}
+	p.ask(`{"type":"hello","id":"h"}`)
+	if got := p.ask(signedLine(testKey, kindCall, `{"method":"pause","challenge":""}`, nowMs())); !strings.Contains(got, "FORBIDDEN") {
+		t.Errorf("empty: %q", got)
+	}
 }
