@@ -288,6 +288,8 @@ func policySet(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	})
 }
 
+var errOtherEdit = errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
+
 func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		Hash string `json:"hash"`
@@ -298,7 +300,7 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	lines := []string{"Takes an edit of the policy file"}
 	switch held := h.Held(); {
 	case held != nil && held.Hash != params.Hash:
-		return nil, store.ErrChanged
+		return nil, errOtherEdit
 	case held != nil:
 		lines = held.Loosens
 	}
@@ -306,7 +308,7 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		return nil, err
 	}
 	if err := h.AcceptEdit(params.Hash); errors.Is(err, store.ErrChanged) {
-		return nil, errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
+		return nil, errOtherEdit
 	} else if err != nil {
 		return nil, err
 	}

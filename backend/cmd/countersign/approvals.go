@@ -174,7 +174,7 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 	switch {
 	case err == nil:
 		return p.done()
-	case !errors.Is(err, errNoHost):
+	case !errors.Is(err, errNoHost) && !errors.Is(err, ipc.ErrSilent) && !errors.Is(err, ipc.ErrUnproven):
 		return err
 	}
 	lock, held := p.hold()

@@ -90,9 +90,9 @@ func (p *program) hold() (*ipc.Lock, error) {
 	if err := os.MkdirAll(p.state.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	for waited := time.Duration(0); ; waited += 10 * time.Millisecond {
+	for end := time.Now().Add(lockPatience); ; {
 		lock, err := ipc.Hold(p.state.Lock())
-		if !errors.Is(err, ipc.ErrLive) || waited > lockPatience {
+		if !errors.Is(err, ipc.ErrLive) || time.Now().After(end) {
 			return lock, err
 		}
 		select {

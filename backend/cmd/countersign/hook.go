@@ -178,11 +178,6 @@ func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.T
 		return a
 	}
 	o, err := inTime(ctx, deadline, func(ctx context.Context) (approval.Outcome, error) { return c.decide(ctx, call) })
-	if errors.Is(err, ipc.ErrReplaced) { // there is a host, and it cannot be told from a false one
-		return e.Reply(approval.Outcome{Verdict: approval.VerdictDeny, Receipt: approval.Receipt{
-			Verdict: approval.VerdictDeny, Reason: approval.ReasonCompanion, Message: "Countersign: " + unanswered(err) + ".",
-		}}, "")
-	}
 	if err != nil {
 		return c.undecided(ctx, deadline, e, input, err)
 	}
@@ -242,7 +237,7 @@ var errHookAnswer = errors.New("the host's answer cannot be read")
 
 // askHost asks the host of a state folder. Its connection is this call's alone:
 // when it closes, the question is withdrawn.
-func askHost(ctx context.Context, state paths.State, home string, call approval.ToolCall) (o approval.Outcome, err error) {
+func askHost(ctx context.Context, state paths.State, call approval.ToolCall) (o approval.Outcome, err error) {
 	socket, err := store.ReadSocket(state.Approvals())
 	if err != nil {
 		return o, err
@@ -267,9 +262,9 @@ func unanswered(err error) string {
 		return "the host of Countersign refused: " + strings.TrimSuffix(refused.Message, ".")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "nobody answered in time"
-	case errors.Is(err, errSilent):
+	case errors.Is(err, ipc.ErrSilent):
 		return err.Error()
-	case nobodyListens(err):
+	case errors.Is(err, ipc.ErrAbsent):
 		return "Countersign is not running"
 	case errors.Is(err, ipc.ErrReplaced):
 		return "another version of Countersign was installed while it ran: restart Countersign"

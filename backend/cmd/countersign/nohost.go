@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/agents/hook"
@@ -20,10 +18,6 @@ import (
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
-// errSilent says that a process holds the lock of the folder's host and is none
-// that answers: it is there, so nothing is judged without it.
-var errSilent = errors.New("a process holds the lock of the host of Countersign and does not answer as one: look with `countersign doctor`")
-
 const (
 	// hostLook is how often a hook looks for a host that is there and does not
 	// listen yet.
@@ -33,35 +27,30 @@ const (
 )
 
 // hostMissing reports whether an error says that there is no host, or that none was
-// proven: it is the one place where that is decided. A refusal comes from a host.
+// proven: it is the one place where that is decided. A refusal comes from a host,
+// and who holds the lock and is silent, or was replaced, is there.
 func hostMissing(err error) bool {
 	var refused *ipc.Error
-	return err != nil && !errors.As(err, &refused) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
+	return err != nil && !errors.As(err, &refused) && !isThere(err) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }
 
-// nobodyListens reports whether an error says that nobody is behind the socket.
-func nobodyListens(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
-}
+// isThere reports whether an error says that a host is there and cannot be asked.
+func isThere(err error) bool { return errors.Is(err, ipc.ErrSilent) || errors.Is(err, ipc.ErrReplaced) }
 
-// decide asks the host. While another process holds the host's lock, one is there,
-// and is waited for until the agent stops waiting.
+// decide asks the host. One that hung up may take a moment to let go of its lock;
+// whoever holds it longer is there.
 func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall) (o approval.Outcome, err error) {
-	home, err := paths.Home(os.Getenv)
-	if err != nil {
-		return o, err
-	}
 	state, err := paths.Find(c.stateDir, os.Getenv)
 	if err != nil {
 		return o, err
 	}
 	for start := time.Now(); ; {
-		o, err = askHost(ctx, state, home, call)
+		o, err = askHost(ctx, state, call)
 		switch {
 		case !hostMissing(err) || !ipc.Held(state.Lock()):
 			return o, err
-		case !nobodyListens(err) && time.Since(start) > hostEnds:
-			return o, fmt.Errorf("%w (%w)", errSilent, err)
+		case time.Since(start) > hostEnds:
+			return o, fmt.Errorf("%w (%w)", ipc.ErrSilent, err)
 		}
 		select {
 		case <-time.After(hostLook):
@@ -78,7 +67,7 @@ func (c *hookCommand) undecided(ctx context.Context, deadline time.Time, e hook.
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return e.Deny(approval.ReasonTimeout, why)
-	case errors.Is(err, errSilent):
+	case isThere(err):
 		return e.Deny(approval.ReasonCompanion, why)
 	case errors.Is(err, errHookFailed):
 		return e.Deny(approval.ReasonInternal, why)
