@@ -109,6 +109,7 @@ func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f×", float64(a)/
 type folder struct {
 	dir   string
 	state paths.State
+	app   string // the program of its host, where that is the app
 }
 
 // newFolder makes a state folder whose policy allows true and some more, with
@@ -118,7 +119,7 @@ func newFolder(others int, allowed ...string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{dir, paths.At(filepath.Join(dir, "state"))}
+	f := &folder{dir, paths.At(filepath.Join(dir, "state")), ""}
 	s, err := store.Open(store.Options{State: f.state, Home: dir})
 	if err != nil {
 		return nil, err
@@ -214,7 +215,7 @@ func roundTrip(program string) error {
 		func() error { return exec.Command(true_).Run() },
 		func() error { return over(kept, token, req) },
 		func() error {
-			c, err := ipc.Dial(f.state)
+			c, err := ipc.Dial(f.state, program)
 			if err != nil {
 				return err
 			}

@@ -60,6 +60,7 @@ func panels(app string, size int, warm bool, watcher *apptest.Watcher, tree *app
 	}
 	defer os.RemoveAll(f.dir)
 	began := time.Now()
+	f.app = app
 	cmd := exec.Command(app, "--state-dir", f.state.Dir)
 	cmd.Env = f.environment()
 	if err := cmd.Start(); err != nil {
@@ -152,7 +153,7 @@ func (q question) measure(f *folder, token string, tree *apptest.Tree) error {
 
 // once sends a request and waits for its button.
 func (q question) once(f *folder, token string, tree *apptest.Tree) (time.Duration, error) {
-	client, err := ipc.Dial(f.state)
+	client, err := ipc.Dial(f.state, f.app)
 	if err != nil {
 		return 0, err
 	}
