@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
@@ -138,12 +137,12 @@ sh -c 'trap "" TERM; echo $$ >stubborn; while :; do sleep 1; done' &
 }
 
 // operates sends a frame from our own program and reports whether it worked.
-func (w *world) operates(frame []byte) bool {
+func (w *world) operates(key []byte, method, params string) bool {
 	program, err := exec.LookPath("countersign")
 	if err != nil {
 		return false
 	}
-	cmd := &exec.Cmd{Path: program, Args: []string{"send", w.state.Socket()}, Env: w.env(), Stdin: bytes.NewReader(frame)}
+	cmd := &exec.Cmd{Path: program, Args: []string{"operate", w.state.Socket(), string(key), method, params}, Env: w.env()}
 	text, err := cmd.Output()
 	return err == nil && bytes.Contains(text, []byte(`"ok":true`))
 }
@@ -171,8 +170,7 @@ func TestCrashWhileWriting(t *testing.T) {
 				// write the file itself.
 				for n := 0; ; n++ {
 					pattern := fmt.Sprintf("/opt/%d/%d/%d", round, worker, n)
-					entry := map[string]any{"agentId": "main", "entry": map[string]string{"pattern": pattern}}
-					if !w.operates(foreign{}.frame("call", string(key), time.Now().UnixMilli(), map[string]any{"method": "entries.add", "params": entry})) {
+					if !w.operates(key, "entries.add", fmt.Sprintf(`{"agentId": "main", "entry": {"pattern": %q}}`, pattern)) {
 						return
 					}
 					added <- pattern

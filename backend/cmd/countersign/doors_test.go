@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -161,7 +162,11 @@ func checkRefused(t *testing.T, tries []attempt) {
 			continue
 		}
 		refused := false
-		for _, s := range doorSays {
+		says := doorSays
+		if try.Way == "a copy of our program" { // which takes the host for a false one, and then edits the file as anybody could
+			says = append(slices.Clone(says), "is not this installation of Countersign", "an edit of the policy file waits for a person")
+		}
+		for _, s := range says {
 			refused = refused || strings.Contains(try.Got, s)
 		}
 		if strings.HasPrefix(try.What, "frame") {
@@ -193,12 +198,13 @@ func TestCommandCannotOperate(t *testing.T) {
 	signed := func() []byte {
 		return foreign{}.frame("call", o.Key, time.Now().UnixMilli(), map[string]any{"method": "running.stop", "params": map[string]any{"id": "nothing"}})
 	}
-	used := signed()
-	person := &exec.Cmd{Path: o.Ours, Args: []string{"send", o.Socket}, Env: b.env(), Stdin: bytes.NewReader(used)}
-	if text, err := person.Output(); err != nil || !bytes.Contains(text, []byte("nothing called nothing")) {
+	person := &exec.Cmd{Path: o.Ours, Args: []string{"operate", o.Socket, o.Key, "running.stop", `{"id": "nothing"}`}, Env: b.env()}
+	text, err := person.Output()
+	used, answer, _ := bytes.Cut(text, []byte("\n"))
+	if err != nil || !bytes.Contains(answer, []byte("nothing called nothing")) {
 		t.Fatalf("the person's own frame was answered %s %v", text, err)
 	}
-	o.Captured = [][]byte{used, signed()}
+	o.Captured = [][]byte{append(used, '\n'), signed()}
 	b.write(t)
 
 	attacker, stderr := b.asks("--agent", "main", "--timeout", "2m", "--", o.Attack, b.file), &bytes.Buffer{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -264,7 +265,7 @@ func unanswered(err error) string {
 		return "nobody answered in time"
 	case errors.Is(err, ipc.ErrSilent):
 		return err.Error()
-	case errors.Is(err, ipc.ErrAbsent):
+	case errors.Is(err, ipc.ErrAbsent), errors.Is(err, fs.ErrNotExist): // no policy, so no host ever
 		return "Countersign is not running"
 	case errors.Is(err, ipc.ErrReplaced):
 		return "another version of Countersign was installed while it ran: restart Countersign"

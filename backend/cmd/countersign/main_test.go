@@ -3,14 +3,17 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -27,7 +30,7 @@ func TestMain(m *testing.M) {
 		"ask":         func() { os.Exit(askAs(os.Args[1:])) },
 		"code":        func() { os.Exit(code(os.Args[1:])) },
 		"attack":      func() { os.Exit(attack(os.Args[1:])) },
-		"send":        func() { os.Exit(send(os.Args[1:])) },
+		"operate":     func() { os.Exit(operate(os.Args[1:])) },
 		"machine":     machine,
 	})
 }
@@ -68,17 +71,33 @@ func code(args []string) int {
 	return 0
 }
 
-// send is `send SOCKET`: it sends what it reads and prints the answer.
-func send(args []string) int {
-	line, err := io.ReadAll(os.Stdin)
+// operate is `operate SOCKET KEY METHOD PARAMS`: it sends a call as our own program
+// does, and prints the frame and the answer, a line each.
+func operate(args []string) int {
+	nc, err := net.Dial("unix", args[0])
 	if err != nil {
-		return complain("send:", err)
+		return complain("operate:", err)
 	}
-	text, err := foreign{args[0], ""}.say(line)
+	defer nc.Close()
+	_ = nc.SetDeadline(time.Now().Add(patience))
+	answers := bufio.NewReader(nc)
+	fmt.Fprintln(nc, `{"type":"hello","id":"h"}`)
+	line, err := answers.ReadBytes('\n')
+	var hello struct{ Challenge string }
+	if err = errors.Join(err, json.Unmarshal(line, &hello)); err != nil {
+		return complain("operate:", err)
+	}
+	frame := foreign{}.frame("call", args[1], time.Now().UnixMilli(), map[string]any{
+		"method": args[2], "params": json.RawMessage(args[3]), "challenge": hello.Challenge,
+	})
+	if _, err := nc.Write(frame); err != nil {
+		return complain("operate:", err)
+	}
+	line, err = answers.ReadBytes('\n')
+	fmt.Print(string(frame), string(line))
 	if err != nil {
-		return complain("send:", err)
+		return complain("operate:", err)
 	}
-	fmt.Print(text)
 	return 0
 }
 

@@ -89,12 +89,12 @@ func TestProxyElicits(t *testing.T) {
 	}{
 		{name: "allow once", answer: choose("allow once"), shown: true, written: true, by: "mcp client main"},
 		{name: "deny", answer: choose("deny"), shown: true, by: "mcp client main", said: "the MCP client said no"},
-		{name: "declined", answer: &mcp.ElicitResult{Action: "decline"}, shown: true, panel: panel("approve"), written: true, by: "command line"},
+		{name: "declined", answer: &mcp.ElicitResult{Action: "decline"}, shown: true, panel: panel("approve"), written: true, by: "command line, --operate=anyone"},
 		{name: "closed", answer: &mcp.ElicitResult{Action: "cancel"}, shown: true, panel: panel("deny"), by: "command line", said: "the person said no"},
 		{name: "a choice that was not offered", answer: choose("allow always"), shown: true, panel: panel("deny"), by: "command line", said: "the person said no"},
-		{name: "in the panel first", shown: true, panel: panel("approve"), written: true, by: "command line"},
-		{name: "switched off", agent: "other", panel: panel("approve"), written: true, by: "command line"},
-		{name: "a client without forms", none: true, panel: panel("approve"), written: true, by: "command line"},
+		{name: "in the panel first", shown: true, panel: panel("approve"), written: true, by: "command line, --operate=anyone"},
+		{name: "switched off", agent: "other", panel: panel("approve"), written: true, by: "command line, --operate=anyone"},
+		{name: "a client without forms", none: true, panel: panel("approve"), written: true, by: "command line, --operate=anyone"},
 		{name: "a yes to a high risk", tool: "move_file", answer: choose("allow once"), shown: true, panel: panel("deny"), by: "command line", said: "the person said no"},
 		{name: "a no to a high risk", tool: "move_file", answer: choose("deny"), shown: true, by: "mcp client main", said: "the MCP client said no"},
 	} {

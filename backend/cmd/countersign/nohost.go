@@ -23,7 +23,7 @@ const (
 	// listen yet.
 	hostLook = 100 * time.Millisecond
 	// hostEnds is how long a host that hung up may take to let go of its lock.
-	hostEnds = 3 * time.Second
+	hostEnds = time.Second
 )
 
 // hostMissing reports whether an error says that there is no host, or that none was

@@ -330,11 +330,6 @@ func TestHeldLock(t *testing.T) {
 func TestLockedWithoutHost(t *testing.T) {
 	for _, answer := range []string{"", "yes\n", `{"type":"call-res","id":"ID","ok":true,"payload":{}}` + "\n"} {
 		w := hookWorld(t)
-		lock, err := ipc.Hold(w.state.Lock())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lock.Close()
 		answers(t, w, answer)
 		deniedHooks(t, w, approval.ReasonCompanion)
 	}
