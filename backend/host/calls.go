@@ -168,7 +168,7 @@ func pendingWatch(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	return Watch{cursor, waiting}, nil
 }
 
-func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func pendingAnswer(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		ID       string            `json:"id"`
 		Digest   string            `json:"digest"` // of the question as it was shown
@@ -189,7 +189,7 @@ func pendingAnswer(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		if !ok {
 			return nil, pending.ErrUnknown
 		}
-		if by, err = h.person(c, answerLines(p, params.Decision, params.Choice)); err != nil {
+		if by, err = h.person(ctx, c, difference{lines: answerLines(p, params.Decision, params.Choice)}); err != nil {
 			return nil, err
 		}
 	}
@@ -273,7 +273,7 @@ func policyGet(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	return p, nil
 }
 
-func policySet(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func policySet(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		AgentID  string `json:"agentId"`
 		Field    string `json:"field"`
@@ -283,28 +283,28 @@ func policySet(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update(c, params.BaseHash, func(d *store.Document) error {
+	return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 		return d.Set(params.AgentID, params.Field, params.Value)
 	})
 }
 
 var errOtherEdit = errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
 
-func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		Hash string `json:"hash"`
 	}](c)
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{"Takes an edit of the policy file"}
+	d := difference{lines: []string{"Takes an edit of the policy file"}, result: params.Hash}
 	switch held := h.Held(); {
 	case held != nil && held.Hash != params.Hash:
 		return nil, errOtherEdit
 	case held != nil:
-		lines = held.Loosens
+		d.lines = held.Loosens
 	}
-	if _, err := h.person(c, lines); err != nil {
+	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err
 	}
 	if err := h.AcceptEdit(params.Hash); errors.Is(err, store.ErrChanged) {
@@ -315,9 +315,9 @@ func policyAccept(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	return struct{}{}, nil
 }
 
-func policyReject(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func policyReject(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	// What was accepted before may be looser than what holds now.
-	if _, err := h.person(c, []string{"Puts the policy that was accepted last in the place of the edit that waits"}); err != nil {
+	if _, err := h.person(ctx, c, difference{lines: []string{"Puts the policy that was accepted last in the place of the edit that waits"}}); err != nil {
 		return nil, err
 	}
 	return struct{}{}, h.store.Reject("")
@@ -335,7 +335,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	}
 	switch {
 	case params.Deny != nil && params.Entry == nil:
-		return h.update(c, params.BaseHash, func(d *store.Document) error {
+		return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 			d.Deny(params.AgentID, *params.Deny)
 			return nil
 		})
@@ -343,7 +343,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		entry := *params.Entry
 		entry.AddedAt = time.Now().UnixMilli()
 		RecordIdentity(&entry, h.opt.Home)
-		return h.update(c, params.BaseHash, func(d *store.Document) error {
+		return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 			d.Add(params.AgentID, entry)
 			return nil
 		})
@@ -351,7 +351,7 @@ func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	return nil, errors.New("cannot add: give either an entry or a deny rule")
 }
 
-func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func entriesRemove(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		AgentID  string `json:"agentId"`
 		Which    string `json:"which"` // id or pattern
@@ -360,7 +360,7 @@ func entriesRemove(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update(c, params.BaseHash, func(d *store.Document) error {
+	return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 		if len(d.Remove(params.AgentID, params.Which)) == 0 {
 			return fmt.Errorf("no entry %s for agent %s: see `countersign approvals list`", display.Escape(params.Which), display.Escape(params.AgentID))
 		}

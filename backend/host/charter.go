@@ -28,7 +28,7 @@ func UseCharter(files config.Charters, home, agentID, name string) (func(*store.
 }
 
 // chartersUse has a charter hold for an agent, or with drop no more.
-func chartersUse(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func chartersUse(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		AgentID string `json:"agentId"`
 		Name    string `json:"name"`
@@ -39,13 +39,13 @@ func chartersUse(h *Host, _ context.Context, c ipc.Call) (any, error) {
 		return nil, err
 	}
 	if params.Drop {
-		return h.update(c, "", func(d *store.Document) error { return d.DropCharter(params.AgentID, params.Name) })
+		return h.update(ctx, c, "", func(d *store.Document) error { return d.DropCharter(params.AgentID, params.Name) })
 	}
 	use, err := UseCharter(config.Charters{Dir: h.opt.State.Charters()}, h.opt.Home, params.AgentID, params.Name)
 	if err != nil {
 		return nil, err
 	}
-	return h.update(c, "", func(d *store.Document) error {
+	return h.update(ctx, c, "", func(d *store.Document) error {
 		if err := use(d); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -47,17 +48,19 @@ var errNoPassphrase = errors.New("this needs the person, and no passphrase is se
 // How it was known that the person agrees; a row of the history says it.
 const (
 	byTerminal  = "terminal"
+	byWindow    = "window"
 	bySignature = "command line"
 	byAnyone    = "command line, --operate=anyone"
 )
 
 // person returns nil where a call that loosens, says yes or stops guarding may go
-// on: the person agreed to exactly these lines. how says by what that is known.
-// With a signature still to come the error is an *ipc.Error of code CONFIRM.
-func (h *Host) person(c ipc.Call, lines []string) (how string, err error) {
+// on: the person agreed to exactly this. how says by what that is known. With a
+// signature still to come the error is an *ipc.Error of code CONFIRM; a window is
+// waited for.
+func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string, err error) {
 	defer func() {
 		if err == nil {
-			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", lines)
+			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", d.all())
 		}
 	}()
 	own := c.Peer.PID == os.Getpid()
@@ -67,11 +70,11 @@ func (h *Host) person(c ipc.Call, lines []string) (how string, err error) {
 	case h.opt.OperateAnyone:
 		return byAnyone, nil
 	case h.panelOnly():
-		return "", errPanel
+		return byWindow, h.askWindow(ctx, c, d)
 	case len(h.keys) == 0:
 		return "", errNoPassphrase
 	}
-	text := h.confirmText(c, lines)
+	text := h.confirmText(c, d.all())
 	if c.Confirmation == nil {
 		return "", h.askSignature(c, text)
 	}
@@ -144,7 +147,7 @@ func (h *Host) checkSignature(c ipc.Call, text string) error {
 	case !there || w.conn != c.Conn || time.Now().After(w.until):
 		return errors.New("the time for the passphrase is over: try again")
 	case w.statement.Text != text:
-		return errors.New("what would change is something else by now: try again")
+		return errOtherwise
 	case !slices.ContainsFunc(h.keys, func(k operator.Key) bool { return k.Verify(statement, c.Confirmation.Signature) }):
 		return operator.ErrWrong
 	}
@@ -188,35 +191,38 @@ func (h *Host) readKeys() error {
 }
 
 // needsPerson ends an edit that a person has to agree to first.
-type needsPerson struct{ loosens []string }
+type needsPerson struct{ difference }
 
 func (needsPerson) Error() string { return "this edit needs the person" }
 
 // update edits the policy for the command line, once the person agreed to what it
 // loosens, and lets the new one answer the questions it covers.
-func (h *Host) update(c ipc.Call, baseHash string, edit func(*store.Document) error) (any, error) {
-	var agreed []string
+func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error) (any, error) {
+	var agreed difference
+	var how string
 	for {
 		snap, err := h.edit(baseHash, func(d *store.Document) error {
 			if err := edit(d); err != nil {
 				return err
 			}
-			loosens := store.Loosens(h.store.Snapshot().Document, d)
-			if len(loosens) > 0 && !slices.Equal(loosens, agreed) {
-				return needsPerson{loosens}
+			now, err := differenceOf(h.store.Snapshot().Document, d)
+			if err != nil || len(now.all()) == 0 || now.equal(agreed) {
+				return err
 			}
-			return nil
+			return needsPerson{now}
 		})
 		var first needsPerson
-		if !errors.As(err, &first) {
-			if err != nil {
-				return nil, err
-			}
+		switch {
+		case err == nil:
 			return map[string]string{"hash": snap.Hash}, nil
+		case !errors.As(err, &first):
+			return nil, err
+		case how == byWindow:
+			return nil, errOtherwise // a click is good for what was shown
 		}
-		if _, err := h.person(c, first.loosens); err != nil {
+		if how, err = h.person(ctx, c, first.difference); err != nil {
 			return nil, err
 		}
-		agreed = first.loosens
+		agreed = first.difference
 	}
 }

@@ -22,7 +22,7 @@ func policyFederate(h *Host, _ context.Context, c ipc.Call) (any, error) {
 
 // policyFollow has the policies of a gateway hold here too or, without a key,
 // no more.
-func policyFollow(h *Host, _ context.Context, c ipc.Call) (any, error) {
+func policyFollow(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		Gateway string `json:"gateway"`
 		Key     string `json:"key"`
@@ -30,7 +30,7 @@ func policyFollow(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.update(c, "", Follow(params.Gateway, params.Key))
+	return h.update(ctx, c, "", Follow(params.Gateway, params.Key))
 }
 
 // Follow is the edit that policy.follow makes.

@@ -23,6 +23,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -54,11 +55,16 @@ type Options struct {
 	// looking: a terminal is about to, or the command line may.
 	WaitForAnswers bool
 	// Panel tells that a person is asked in a panel of this process. The
-	// command line may then deny and tighten; to allow and to loosen is for the
-	// panel, except while FromTerminal returns true (product.md, two
-	// credentials).
+	// command line may then deny and tighten; to allow is for the panel, and what
+	// loosens is asked about there, except while FromTerminal returns true
+	// (product.md, two credentials).
 	Panel        bool
 	FromTerminal func() bool
+	// AskPerson shows a change of the command line in that panel and returns the
+	// ID of the change that the person accepted, "" for a no. It ends with ctx: the
+	// command line has gone, or the time is over. Its error says why the change
+	// could not be shown. nil: the panel cannot, and the settings are for that.
+	AskPerson func(ctx context.Context, c Change) (accepted string, err error)
 	// Programs are paths of further programs of ours, such as the command line
 	// beside the app: they may operate, and commands must not touch them.
 	Programs []string
@@ -112,6 +118,8 @@ type Host struct {
 	// keys tell the person's signature.
 	keys     []operator.Key
 	confirms confirms
+	unwanted unwanted
+	seat     func(approval.Peer) (family.Seat, error) // tests alone set another
 
 	machine     atomic.Pointer[gate.Machine]
 	machineDone chan struct{}
@@ -180,6 +188,7 @@ func (h *Host) open() (err error) {
 	}); err != nil {
 		return err
 	}
+	h.seat = h.server.Seat
 	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), MaxAge: h.opt.KeepHistory, Log: h.log}); err != nil {
 		return err
 	}

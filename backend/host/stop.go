@@ -127,8 +127,8 @@ func pauseCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	return struct{}{}, h.Pause(until)
 }
 
-func resumeCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
-	if _, err := h.person(c, []string{"Ends the pause: commands start again"}); err != nil {
+func resumeCall(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	if _, err := h.person(ctx, c, difference{lines: []string{"Ends the pause: commands start again"}}); err != nil {
 		return nil, err
 	}
 	h.Resume()

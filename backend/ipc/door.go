@@ -106,6 +106,15 @@ func (d *Door) Ours(peer approval.Peer) error {
 	return d.ours(process{PID: peer.PID, Started: peer.Started}, f)
 }
 
+// Seat tells from which shell of a terminal a peer was started that may operate. An
+// error says why it is none.
+func (d *Door) Seat(peer approval.Peer) (family.Seat, error) {
+	if err := d.MayOperate(peer); err != nil {
+		return family.Seat{}, err
+	}
+	return d.families.Seat(process{PID: peer.PID, Started: peer.Started}, d.programs.run)
+}
+
 func (d *Door) facts(peer approval.Peer) (facts, error) {
 	if peer.UID != os.Geteuid() {
 		return facts{}, errors.New("this process belongs to another user")

@@ -335,6 +335,9 @@ func (s *Server) add(c *conn) bool {
 // Askers are the families of those that asked, the last one first.
 func (s *Server) Askers() []family.Asker { return s.door.families.List() }
 
+// Seat tells from which shell of a terminal the peer of a call was started.
+func (s *Server) Seat(peer approval.Peer) (family.Seat, error) { return s.door.Seat(peer) }
+
 // hold counts one more goroutine that Close waits for.
 func (s *Server) hold() bool {
 	s.mu.Lock()

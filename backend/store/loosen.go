@@ -25,6 +25,30 @@ func Loosens(old, new *Document) []string {
 	return reasons
 }
 
+// Undoes says which denials the new document has no more. Loosens says them too.
+func Undoes(old, new *Document) []string {
+	c := comparison{old: old, new: new, said: map[string]bool{}}
+	c.denylists()
+	return c.reasons
+}
+
+// Meaning is a hash of what a document permits and denies, the same whatever its
+// entries are called and however they were used.
+func (d *Document) Meaning() (string, error) {
+	bare := *d
+	bare.Agents = map[string]*Agent{}
+	for id, agent := range d.Agents {
+		copied := *agent
+		copied.Allowlist = slices.Clone(agent.Allowlist)
+		for i := range copied.Allowlist {
+			copied.Allowlist[i].Entry = permission(copied.Allowlist[i].Entry)
+		}
+		bare.Agents[id] = &copied
+	}
+	text, err := bare.Encode()
+	return hashOf(text), err
+}
+
 // compare also returns, for each agent, the new entries that permit no more
 // than an old one did.
 func compare(old, new *Document) (reasons []string, kept map[string][]approval.Entry) {
