@@ -69,6 +69,11 @@ type app struct {
 	// at, and asked for is the question that a person wants to see all the same.
 	paused   bool
 	askedFor string
+	// change is what a command line wants and a person is asked about, nil for
+	// nothing. It comes before questions: somebody has just typed it.
+	change *asking
+	// away tells that the screen is locked.
+	away bool
 	// held is the edit from outside that the settings show, and since when.
 	held      string
 	heldSince time.Time
@@ -158,11 +163,12 @@ func (a *app) questionsChanged() {
 	}
 	edit := a.outsideEdit()
 	for id := range a.raised {
-		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) {
+		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && (a.change == nil || a.change.ID != id) {
 			delete(a.raised, id)
 		}
 	}
-	keep = keep || edit != nil && a.raised[edit.ID]
+	keep = keep || edit != nil && a.raised[edit.ID] || a.change != nil && a.raised[a.change.ID]
+	unseen = unseen || a.change != nil && !a.raised[a.change.ID]
 	if a.window == nil {
 		return
 	}
@@ -200,13 +206,13 @@ func (a *app) ready(id string, height int) {
 		return
 	}
 	live := a.live(id)
-	if !live && strings.HasPrefix(id, shown.EditMark) {
-		return // a question came before it, or the settings show it
+	if !live && (a.change != nil || strings.HasPrefix(id, shown.EditMark)) {
+		return // something came before it, or the settings show it
 	}
 	if a.current != id {
 		a.current, a.since = id, time.Now()
 	}
-	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || strings.HasPrefix(id, shown.EditMark))
+	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || a.change != nil || strings.HasPrefix(id, shown.EditMark))
 	switch {
 	case raise && a.open && a.visible:
 		a.window.Front(true)
@@ -330,6 +336,9 @@ func (a *app) keepOpen() bool {
 	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
 	a.offers = false
 	a.leaveEdit()
+	if a.change != nil && a.current == a.change.ID {
+		a.saysTo(a.change.ID, false)
+	}
 	a.window.Hide()
 	a.window.Tell(eventScreen)
 	return true
@@ -438,6 +447,9 @@ func (a *app) screen(want string) shown.Screen {
 		}
 	}
 	s.Edit = a.outsideEdit()
+	if a.change != nil {
+		s.Change, list = a.change.Change, nil
+	}
 	a.mu.Unlock()
 	s.FirstRun = firstRunDue(a.host.Policy())
 	in := a.names()

@@ -20,10 +20,13 @@ func (a *app) outsideEdit() *shown.Edit {
 	return shown.NewEdit(*held, a.state.Approvals(), a.person)
 }
 
-// live reports whether the page may have this on the panel: a question that
-// somebody waits for or, where none is, an edit while the settings, which show
+// live reports whether the page may have this on the panel: the change that a
+// command line wants, else a question that somebody waits for or, where none is, an edit while the settings, which show
 // it themselves, are closed. The caller holds the lock.
 func (a *app) live(id string) bool {
+	if a.change != nil {
+		return id == a.change.ID
+	}
 	asked := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone })
 	if len(asked) > 0 || a.open {
 		return slices.ContainsFunc(asked, func(p approval.Prompt) bool { return p.ID == id })

@@ -125,7 +125,7 @@ func (a *app) start() error {
 	name, shell := host.Person()
 	opt := host.Options{
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
-		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal,
+		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal, AskPerson: a.askPerson,
 		Programs: host.Neighbours(), PolicyChanged: a.policyChanged, Event: a.runChanged,
 		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, Responsible: mac.Responsible(),
 		Confirm: func(what string, agents []string) error {
@@ -171,6 +171,11 @@ func (a *app) start() error {
 // shows anew that it is them.
 func (a *app) screenAway(away bool) {
 	a.presence.forget()
+	a.mu.Lock()
+	if a.away = away; away && a.change != nil {
+		a.saysTo(a.change.ID, false)
+	}
+	a.mu.Unlock()
 	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
 }
 

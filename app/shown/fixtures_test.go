@@ -152,6 +152,15 @@ func TestFixtures(t *testing.T) {
 	edited.Screen.Edit = shown.NewEdit(store.Held{Hash: "5f1d", Loosens: loosens}, home+"/.openclaw/exec-approvals.json", in)
 	scenes["panel-edit"] = edited
 
+	panel("panel-terminal")
+	wanted := scenes["panel-terminal"]
+	wanted.Screen.Change = shown.NewChange(shown.Change{
+		ID: shown.ChangeMark + "5f1d", Who: "zsh in Terminal", Process: "countersign (process 4711), started by zsh (process 4242)",
+		Lines: loosens[:2], Undoes: []string{`the denylist of every agent loses "curl"`},
+		Asked: clock.UnixMilli(), Expires: clock.Add(2 * time.Minute).UnixMilli(),
+	})
+	scenes["panel-terminal"] = wanted
+
 	settings := func(name, file string, change func(*fixture)) {
 		f := w.fixture(t, file)
 		f.Screen.Settings = true

@@ -28,6 +28,8 @@ type Screen struct {
 	OffersHooks bool `json:"offersHooks,omitempty"`
 	// Waiting holds all questions, but only one of them whole.
 	Waiting []Question `json:"waiting"`
+	// Change is on the panel before anything else; no question is there then.
+	Change *Change `json:"change,omitempty"`
 	// Edit is on the panel when no question is and the settings are closed.
 	Edit  *Edit `json:"edit,omitempty"`
 	Theme Theme `json:"theme"`

@@ -384,6 +384,108 @@ describe('axe finds nothing on', () => {
   })
 })
 
+describe('a change that a terminal wants', () => {
+  const wanted = (settings = false) => {
+    const fixture = structuredClone(fixtures['./fixtures/panel-terminal.json']!)
+    return fake({ ...fixture, screen: { ...fixture.screen, settings } })
+  }
+  const answers = (backend: Fake) => calls(backend, 'answerChange')
+
+  test('names who wants it, shows each line, and what it takes back apart', async () => {
+    const { getByRole, getByText } = await open(wanted())
+    expect(getByRole('alertdialog', { name: 'zsh in Terminal wants to change what may run' })).toBeTruthy()
+    expect(getByText('If you did not just type this, deny.')).toBeTruthy()
+    const lines = getByRole('list', { name: 'What it would permit' })
+    expect([...lines.querySelectorAll('li')].map((li) => li.textContent)).toEqual([
+      'agents.codex.security goes from deny to full', 'agents.codex.allowlist: the entry "~/bin/**" is new',
+    ])
+    expect(getByRole('group', { name: 'It takes back what denies:' }).textContent).toContain('loses "curl"')
+    expect(lines.textContent).not.toContain('curl')
+  })
+
+  test('has no key for a yes, and Deny has the focus', async () => {
+    const backend = wanted()
+    const { getByRole } = await open(backend)
+    const yes = getByRole('button', { name: 'Accept 3 changes' })
+    expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
+    expect(yes.hasAttribute('aria-keyshortcuts')).toBe(false)
+    yes.focus()
+    for (const key of ['Enter', 'o', 'a']) press(key, key === 'Enter' ? {} : ctrl)
+    expect(press('Enter').defaultPrevented).toBe(true)
+    await settle()
+    expect(answers(backend)).toEqual([])
+    yes.click() // as Space does
+    await settle()
+    expect(answers(backend)).toEqual([['change:5f1d', true]])
+  })
+
+  test('counts nothing in the first half second, then Escape says no', async () => {
+    const backend = wanted()
+    const { getByRole, queryByRole } = render(App, { backend })
+    await settle()
+    getByRole('button', { name: 'Accept 3 changes' }).click()
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([])
+    await look()
+    press('Escape', { repeat: true })
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([['change:5f1d', false]])
+    expect(queryByRole('alertdialog')).toBeNull()
+  })
+
+  test('cannot be accepted before its end was on the screen', async () => {
+    const observers: ((entries: { isIntersecting: boolean }[]) => void)[] = []
+    vi.stubGlobal('IntersectionObserver', class {
+      constructor(f: (typeof observers)[number]) {
+        observers.push(f)
+      }
+      observe() {}
+      disconnect() {}
+    })
+    try {
+      const backend = wanted()
+      const { getByRole } = await open(backend)
+      const yes = getByRole('button', { name: 'Accept 3 changes' }) as HTMLButtonElement
+      expect(yes.disabled).toBe(true)
+      observers.forEach((f) => f([{ isIntersecting: true }]))
+      await settle()
+      expect(yes.disabled).toBe(false)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  test('covers the settings, and the host knows what is on the page', async () => {
+    const backend = wanted(true)
+    const { container } = await open(backend)
+    expect(calls(backend, 'ready').at(-1)?.[0]).toBe('change:5f1d')
+    expect((container.querySelector('.sheet-under') as HTMLElement).inert).toBe(true)
+    expect(container.querySelector('.sheet-over')).not.toBeNull()
+  })
+
+  test('goes when its terminal goes, and the question behind it comes back', async () => {
+    const backend = wanted()
+    const { queryByRole, getByRole } = await open(backend)
+    backend.fixture.screen = { ...backend.fixture.screen, change: undefined, waiting: [question('a')] }
+    backend.tell('screen')
+    await settle()
+    expect(queryByRole('button', { name: /^Accept/ })).toBeNull()
+    expect(getByRole('alertdialog', { name: /^May / })).toBeTruthy()
+    expect(calls(backend, 'ready').at(-1)?.[0]).toBe('a')
+  })
+
+  test('says why an answer did not count, and stays', async () => {
+    const backend = wanted()
+    backend.answered = { ok: false, message: 'This is over.' }
+    const { getByRole } = await open(backend)
+    getByRole('button', { name: 'Accept 3 changes' }).click()
+    await settle()
+    expect(getByRole('alert').textContent).toBe('This is over.')
+  })
+})
+
 describe('an edit of the policy file from outside', () => {
   const edited = () => fake(structuredClone(fixtures['./fixtures/panel-edit.json']!))
   const answers = (backend: Fake) => calls(backend, 'answerEdit')

@@ -88,6 +88,7 @@ export function fake(given: Fixture): Fake {
       return Promise.resolve(replies.map(() => self.answered))
     },
     dismiss: note(() => undefined, 'dismiss'),
+    answerChange: note(() => self.answered, 'answerChange'),
     leaveEdit: note(() => undefined, 'leaveEdit'),
 
     agents: () => Promise.resolve(fixture.agents),

@@ -39,6 +39,8 @@ export interface Backend {
   resume(): Promise<Answered>
   /** Takes a question away that nobody waits for. */
   dismiss(id: string): Promise<void>
+  /** Accepts the change that a command line wants, or says no to it. */
+  answerChange(id: string, accept: boolean): Promise<Answered>
   /** Takes an edit of the policy file off the panel, for the settings to show. */
   leaveEdit(): Promise<void>
 

@@ -22,6 +22,7 @@ export const wails: Backend = {
   together: approvals.Together,
   answerMany: approvals.AnswerMany,
   dismiss: approvals.Dismiss,
+  answerChange: approvals.AnswerChange,
   leaveEdit: approvals.LeaveEdit,
 
   agents: settings.Agents,

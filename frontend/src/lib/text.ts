@@ -392,6 +392,20 @@ const looks: Record<string, (w: EntryWarning) => string> = {
   unused: (w) => `Not used for ${w.days} days.`,
 }
 
+/** What a command line wants to change. */
+export const change = {
+  title: (who: string) => `${who} wants to change what may run`,
+  heed: 'If you did not just type this, deny.',
+  lines: 'What it would permit',
+  undoes: 'It takes back what denies:',
+  denyMeans: 'If you deny, or do not answer, this terminal cannot ask for 10 minutes.',
+  deny: panel.deny,
+  escape: panel.escape,
+  accept: (n: number) => (n === 1 ? 'Accept the change' : `Accept ${n} changes`),
+  readAll: 'Read to the end first',
+  notTaken: 'The answer was not taken: try again.',
+}
+
 /** An edit of the policy file by somebody else. */
 export const outside = {
   who: 'Countersign',

@@ -5,6 +5,7 @@ import type { main, shown } from '../../wailsjs/go/models'
 export type Screen = shown.Screen
 export type Question = shown.Question
 export type Edit = shown.Edit
+export type Change = shown.Change
 export type Agent = shown.Agent
 export type Command = shown.Command
 export type Piece = shown.Piece

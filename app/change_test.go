@@ -1,0 +1,165 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/host"
+)
+
+// wanted is what came of a change.
+type wanted struct {
+	accepted string
+	err      error
+}
+
+// wants has a command line want a change, and returns it as the panel shows it.
+func (a *testApp) wants(ctx context.Context, id string) (*shown.Change, <-chan wanted) {
+	a.t.Helper()
+	done := make(chan wanted, 1)
+	go func() {
+		accepted, err := a.askPerson(ctx, host.Change{
+			ID: id, Who: "zsh in Terminal", Lines: []string{"agents.main.security goes from allowlist to full", "two\x1b[2Jlines"},
+			Undoes: []string{"the denylist of every agent loses \"curl\""}, Asked: time.Now(), Until: time.Now().Add(time.Minute),
+		})
+		done <- wanted{accepted, err}
+	}()
+	var c *shown.Change
+	a.eventually("the change is on the panel", func() bool { c = a.approvals.Screen("").Change; return c != nil && c.ID == shown.ChangeMark+id })
+	return c, done
+}
+
+func (a *testApp) got(done <-chan wanted) wanted {
+	a.t.Helper()
+	select {
+	case w := <-done:
+		return w
+	case <-time.After(patience):
+		a.t.Fatal("the change is still asked about")
+		return wanted{}
+	}
+}
+
+// A change comes to the front by itself, counts once it was in sight, for itself
+// alone, and once.
+func TestChangeOnPanel(t *testing.T) {
+	a := newTestApp(t, askMe)
+	c, done := a.wants(t.Context(), "x")
+	if len(c.Lines) != 2 || strings.Contains(c.Lines[1], "\x1b") || len(c.Undoes) != 1 || c.Who != "zsh in Terminal" {
+		t.Errorf("%+v", c)
+	}
+	if said := a.approvals.AnswerChange(c.ID, true); said.OK {
+		t.Error("a yes counted before it was in sight")
+	}
+	a.approvals.Ready(c.ID, 500)
+	if visible, s, _ := a.window.is(); !visible || s.width != 560 {
+		t.Errorf("visible %v, size %v", visible, s)
+	}
+	if said := a.approvals.AnswerChange(c.ID, true); said.OK {
+		t.Error("a yes counted that had just come into sight")
+	}
+	a.look(c.ID)
+	if said := a.approvals.AnswerChange("change:y", true); said.OK {
+		t.Error("a yes to another change counted")
+	}
+	if _, err := a.askPerson(t.Context(), host.Change{ID: "z"}); !errors.Is(err, errAnother) {
+		t.Errorf("a second change: %v", err)
+	}
+	if said := a.approvals.AnswerChange(c.ID, true); !said.OK {
+		t.Errorf("%+v", said)
+	}
+	if w := a.got(done); w.accepted != "x" || w.err != nil {
+		t.Errorf("%+v", w)
+	}
+	if said := a.approvals.AnswerChange(c.ID, true); said.OK {
+		t.Error("a yes counted twice")
+	}
+	a.eventually("the window is gone", func() bool { visible, _, _ := a.window.is(); return !visible })
+}
+
+// What ends a change without a yes.
+func TestChangeEnds(t *testing.T) {
+	for name, end := range map[string]func(a *testApp, id string, gone func()){
+		"no":                   func(a *testApp, id string, _ func()) { a.approvals.AnswerChange(id, false) },
+		"the window closes":    func(a *testApp, _ string, _ func()) { a.keepOpen() },
+		"the screen locks":     func(a *testApp, _ string, _ func()) { a.screenAway(true) },
+		"the terminal is gone": func(_ *testApp, _ string, gone func()) { gone() },
+	} {
+		a := newTestApp(t, askMe)
+		ctx, gone := context.WithCancel(t.Context())
+		c, done := a.wants(ctx, "x")
+		a.look(c.ID)
+		end(a, c.ID, gone)
+		if w := a.got(done); w.accepted != "" {
+			t.Errorf("%s: %+v", name, w)
+		}
+		gone()
+		if left := a.approvals.Screen("").Change; left != nil {
+			t.Errorf("%s: %+v is still on the panel", name, left)
+		}
+		if said := a.approvals.AnswerChange(c.ID, true); said.OK {
+			t.Errorf("%s: a yes counts after it", name)
+		}
+		a.eventually("the window is gone", func() bool { visible, _, _ := a.window.is(); return !visible })
+	}
+	a := newTestApp(t, askMe)
+	a.screenAway(true)
+	if _, err := a.askPerson(t.Context(), host.Change{ID: "x"}); !errors.Is(err, errLocked) {
+		t.Errorf("on a locked screen: %v", err)
+	}
+}
+
+// A change is over questions and settings, also in a pause, and gives both back:
+// what was there is answered anew, once it was in sight again.
+func TestChangeComesFirst(t *testing.T) {
+	a := newTestApp(t, askMe)
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	q := a.question()
+	a.look(q.ID)
+	c, done := a.wants(t.Context(), "x")
+	if waiting := a.approvals.Screen("").Waiting; len(waiting) != 0 {
+		t.Errorf("%d questions are on the page with it", len(waiting))
+	}
+	a.look(c.ID)
+	if a.approvals.Ready(q.ID, 500); !a.looked(c.ID) || a.looked(q.ID) {
+		t.Error("a question took its place")
+	}
+	if said := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); said.OK {
+		t.Error("a question behind it was allowed")
+	}
+	a.approvals.AnswerChange(c.ID, false)
+	a.got(done)
+	if a.looked(q.ID) {
+		t.Error("the question counts as seen")
+	}
+	if again := a.question(); again.ID != q.ID {
+		t.Errorf("%+v", again)
+	}
+	a.look(q.ID)
+	if said := a.approvals.Decide(q.ID, q.Seen, "deny", ""); !said.OK {
+		t.Errorf("%+v", said)
+	}
+	a.answer(answers)
+
+	if err := a.host.Pause(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	a.settingsInSight()
+	c, done = a.wants(t.Context(), "y")
+	a.look(c.ID)
+	if a.edits() {
+		t.Error("the settings can be changed behind it")
+	}
+	if said := a.approvals.AnswerChange(c.ID, true); !said.OK {
+		t.Errorf("%+v", said)
+	}
+	a.got(done)
+	a.eventually("the settings are back", a.edits)
+}
