@@ -54,7 +54,7 @@ func (a *app) putChange(c *asking) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.window == nil || a.quitting:
+	case a.host == nil || a.quitting: // a window that only opens shows it soon
 		return errNoWindow
 	case a.away:
 		return errLocked

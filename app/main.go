@@ -148,7 +148,9 @@ func (a *app) start() error {
 	if err != nil {
 		return err
 	}
+	a.mu.Lock() // calls may come already
 	a.host = h
+	a.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
 	a.work.Go(func() { a.watch(ctx) })
