@@ -25,11 +25,12 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test page-test desktop-test smoke mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test agents-test page-test desktop-test smoke mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
 	@echo "make test         set up, build and run every test"
+	@echo "make agents-test  real agent programs against an invented model"
 	@echo "make smoke        start the app, ask it, deny, end it; pictures in build/smoke"
 	@echo "make demo         a tour of the host on real programs, without questions to you"
 	@echo "make build        build/bin/countersign-app (on a Mac build/bin/Countersign.app) and build/bin/countersign (command line)"
@@ -96,6 +97,13 @@ swap-test: setup
 random-test: setup
 	COUNTERSIGN_RANDOM_TEXTS=50000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomTexts$$' ./backend/runner
 	COUNTERSIGN_MIXTURES=6000 $(GO) test -v -count=1 -timeout 20m -run '^TestCorpusReallyRuns$$' ./backend/cmd/countersign
+
+# Real Claude Code and Codex with an invented model. They are large, so only this
+# installs them.
+agents-test: setup
+	@cd build/agentprograms && { [ node_modules/.package-lock.json -nt package-lock.json ] || \
+		{ npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json; }; }
+	$(GO) test -count=1 -timeout 15m -v -run '^TestRealAgents' ./backend/cmd/countersign
 
 fuzz-test: FUZZED = ./backend/command ./backend/oneliner ./backend/glob ./backend/pathname ./backend/toolpolicy ./backend/ipc ./backend/link ./backend/config ./backend/agents/...
 fuzz-test: FUZZTIME = 50000x
