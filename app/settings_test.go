@@ -19,6 +19,8 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -536,9 +538,27 @@ func TestMenuModes(t *testing.T) {
 	}
 }
 
-// While the app runs, a yes and a loosening belong to its window.
+// While the app runs, a yes and a loosening belong to its window, and with "Answer
+// from the terminal" to who types the passphrase.
 func TestCommandLineBesideTheApp(t *testing.T) {
-	a := newTestApp(t, askMe)
+	phrase := []byte("correct horse battery staple")
+	person, err := operator.New(phrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newTestApp(t, askMe, func(state paths.State) {
+		if err := person.Write(state.OperatorPublic()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	signs := func(_ context.Context, method string, params []byte, ask ipc.ConfirmAsk) ([]byte, error) {
+		s, err := host.Statement(a.state.Dir, method, params, ask.Text)
+		s.Nonce = ask.Nonce
+		if err != nil {
+			return nil, err
+		}
+		return person.Sign(phrase, s)
+	}
 	key, err := host.ReadOperatorKey(a.state.OperatorKey())
 	if err != nil {
 		t.Fatal(err)
@@ -588,7 +608,10 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for method, params := range map[string]any{"pending.answer": allow, "resume": struct{}{}} {
-		if err := client.Call(t.Context(), key, method, params, nil); err != nil {
+		if err := client.Call(t.Context(), key, method, params, nil); err == nil {
+			t.Errorf("%s without the passphrase", method)
+		}
+		if err := client.CallSigned(t.Context(), key, signs, method, params, nil); err != nil {
 			t.Errorf("%s with the switch on: %v", method, err)
 		}
 	}

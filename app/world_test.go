@@ -38,7 +38,7 @@ type testApp struct {
 
 // newTestApp starts an app on a new home. policy is the text of its policy
 // file, "" for none.
-func newTestApp(t *testing.T, policy string) *testApp {
+func newTestApp(t *testing.T, policy string, before ...func(paths.State)) *testApp {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "cs") // short, for the socket's path
 	if err != nil {
@@ -58,6 +58,9 @@ func newTestApp(t *testing.T, policy string) *testApp {
 		if err := os.WriteFile(state.Approvals(), []byte(policy), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, prepare := range before {
+		prepare(state)
 	}
 	a := &testApp{app: newApp(state, home), t: t, window: &testWindow{}}
 	if err := a.start(); err != nil {
