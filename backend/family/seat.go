@@ -12,7 +12,8 @@ import (
 type Seat struct {
 	// Terminal is the device, and Session the session that has it.
 	Terminal, Session int
-	// Shell is the name of the shell, and In that of the terminal's program, empty
+	// Shell is the name of the shell's file, which it cannot choose as it can its
+	// first word, and In that of the terminal's program, empty
 	// where that cannot be seen.
 	Shell, In string
 }
@@ -57,7 +58,7 @@ func (b *Book) Seat(id proc.ID, ours func(pid int) bool) (Seat, error) {
 		if i == 0 || err != nil || !program.interactive(p) {
 			return Seat{}, ErrBetween
 		}
-		return Seat{peer.Terminal, peer.Session, program.name(), b.shows(chain[i+1:])}, nil
+		return Seat{peer.Terminal, peer.Session, filepath.Base(program.Path), b.shows(chain[i+1:])}, nil
 	}
 	return Seat{}, ErrBetween
 }

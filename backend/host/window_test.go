@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/store"
@@ -62,55 +65,65 @@ func windowed(t *testing.T, allowed ...string) (*bench, *glass) {
 func (b *bench) security() approval.Security { return b.Policy().Policy("main").Security }
 
 // TestEverydayUse counts what a person is asked in a day: reading and tightening
-// never, each loosening once.
+// never, each loosening once. Every method of the socket is one of the three.
 func TestEverydayUse(t *testing.T) {
 	b, g := windowed(t, "/bin/echo")
 	b.askers.always = true
 	b.mustSet(t, "ask", "on-miss")
-	id := func(p approval.Prompt) map[string]any { return map[string]any{"id": p.ID} }
-	agent := map[string]string{"agentId": "main"}
-	command := map[string]any{"agentId": "main", "command": []string{"/bin/echo"}, "cwd": b.home}
-	quiet := []struct {
-		method string
-		params any
-	}{
-		{"status", nil}, {"pending.list", nil}, {"policy.get", agent}, {"explain", command}, {"denylist", command}, {"prepare", command},
-		{"history.list", struct{}{}}, {"history.verify", struct{}{}}, {"running.list", nil}, {"metrics", nil}, {"policy.file", nil},
-		{"which", map[string]any{"bins": []string{"echo"}}},
-		{"policy.set", set("ask", "always")}, {"policy.set", set("security", "deny")}, {"policy.set", set("askFallback", "deny")},
-		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]string{"pattern": "rm"}}},
-		{"leases.end", map[string]bool{"all": true}}, {"pause", struct{}{}}, {"stop", struct{}{}},
+	left := maps.Clone(methods)
+	// Agents ask with these, bridges say what others answered, and the rest waits,
+	// opens the window or takes what a gateway signed.
+	for _, name := range []string{
+		"tool.decide", "approved.run", "pending.elicited", "pending.escalated", "pending.own", "pending.watch", "window.open",
+		"policy.federate", "policy.propose", "tools.denied",
+	} {
+		delete(left, name)
 	}
-	for _, row := range quiet {
-		if err := b.call(row.method, row.params, nil); err != nil {
-			t.Errorf("%s: %v", row.method, err)
+	calls := func(method string, params any, asked int) {
+		t.Helper()
+		delete(left, method)
+		before := g.count()
+		if err := b.call(method, params, nil); err != nil || g.count() != before+asked {
+			t.Errorf("%s %v: %v, asked %d times, want %d", method, params, err, g.count()-before, asked)
 		}
 	}
-	b.Resume()
-	b.mustSet(t, "security", "allowlist")
-	b.mustSet(t, "ask", "on-miss")
-	p, shown, done := b.waits("touch", "never")
-	must(t, b.call("pending.hold", id(p), nil))
-	must(t, b.call("pending.answer", map[string]any{"id": p.ID, "digest": shown.Digest, "count": shown.Count, "decision": "deny"}, nil))
-	<-done
-	if g.count() != 0 {
-		t.Fatalf("reading and tightening asked: %+v", g.shown)
-	}
+	agent := map[string]string{"agentId": "main"}
+	command := map[string]any{"agentId": "main", "command": []string{"/bin/echo"}, "cwd": b.home}
+	entry := map[string]any{"agentId": "main", "entry": map[string]string{"pattern": "/usr/bin/true"}}
+	denial := map[string]any{"agentId": "main", "deny": map[string]string{"pattern": "rm"}}
+	must(t, os.MkdirAll(b.opt.State.Charters(), 0o700))
+	must(t, os.WriteFile(filepath.Join(b.opt.State.Charters(), "work.json5"), []byte(`{autoApprove: ["true"]}`), 0o600))
+	_, sum, err := config.Charters{Dir: b.opt.State.Charters()}.Read("work")
+	must(t, err)
 	for _, row := range []struct {
 		method string
 		params any
+		asked  int
 	}{
-		{"policy.set", set("security", "full")}, {"resume", nil}, {"environment.read", nil},
-		{"entries.add", map[string]any{"agentId": "main", "entry": map[string]string{"pattern": "/usr/bin/true"}}},
+		// Reading.
+		{"status", nil, 0}, {"pending.list", nil, 0}, {"policy.get", agent, 0}, {"explain", command, 0}, {"denylist", command, 0},
+		{"prepare", command, 0}, {"history.list", struct{}{}, 0}, {"history.verify", struct{}{}, 0}, {"running.list", nil, 0},
+		{"metrics", nil, 0}, {"policy.file", nil, 0}, {"which", map[string]any{"bins": []string{"echo"}}, 0},
+		// Tightening.
+		{"policy.set", set("ask", "always"), 0}, {"policy.set", set("security", "deny"), 0}, {"entries.add", denial, 0},
+		{"leases.end", map[string]bool{"all": true}, 0}, {"pause", struct{}{}, 0}, {"stop", struct{}{}, 0},
+		// Loosening.
+		{"resume", nil, 1}, {"environment.read", nil, 1}, {"policy.set", set("security", "allowlist"), 1}, {"policy.set", set("ask", "on-miss"), 1},
+		{"entries.add", entry, 1}, {"entries.remove", map[string]string{"agentId": "main", "which": "/usr/bin/true"}, 0},
+		{"charters.use", map[string]any{"agentId": "main", "name": "work", "sha256": sum}, 1},
+		{"charters.use", map[string]any{"agentId": "main", "name": "work", "drop": true}, 1},
 	} {
-		before := g.count()
-		if err := b.call(row.method, row.params, nil); err != nil || g.count() != before+1 {
-			t.Errorf("%s: %v, asked %d times", row.method, err, g.count()-before)
-		}
+		calls(row.method, row.params, row.asked)
 	}
-	must(t, b.call("entries.remove", map[string]string{"agentId": "main", "which": "/usr/bin/true"}, nil))
-	if g.count() != 4 {
-		t.Errorf("taking an entry away asked")
+	p, shown, done := b.waits("touch", "never")
+	calls("pending.hold", map[string]any{"id": p.ID, "on": false}, 0)
+	calls("pending.answer", map[string]any{"id": p.ID, "digest": shown.Digest, "count": shown.Count, "decision": "deny"}, 0)
+	<-done
+	for _, name := range []string{"policy.accept", "policy.reject", "policy.follow", "running.stop"} {
+		delete(left, name) // of other tests
+	}
+	if len(left) != 0 {
+		t.Errorf("say of these whether a person is asked: %v", slices.Sorted(maps.Keys(left)))
 	}
 }
 
@@ -342,5 +355,31 @@ func TestAcceptsTheEditThatWasShown(t *testing.T) {
 	must(t, b.call("policy.accept", map[string]string{"hash": held.Hash}, nil))
 	if !slices.Equal(g.shown[0].Lines, held.Loosens) || g.shown[0].Result != held.Hash || b.security() != approval.SecurityFull {
 		t.Errorf("it shows %+v; security is %s", g.shown[0], b.security())
+	}
+}
+
+// TestPresenceOnceAfterTheClick: the window asks, then the person shows once that
+// it is them, where the policy wants that.
+func TestPresenceOnceAfterTheClick(t *testing.T) {
+	b, g := windowed(t)
+	b.mustSet(t, "presence", "always")
+	var asked []string
+	var fails error
+	b.opt.Confirm = func(what string, _ []string) error { asked = append(asked, what); return fails }
+	loosen := func() error {
+		return b.editAs(func(d *store.Document) error {
+			d.Add("main", approval.Entry{Pattern: "/usr/bin/true", AddedAt: int64(g.count() + len(asked))}) // another each time
+			return d.Set("main", "security", "full")
+		})
+	}
+	if fails = errNotYou; !errors.Is(loosen(), errNotYou) || b.security() == approval.SecurityFull {
+		t.Errorf("somebody else: security is %s", b.security())
+	}
+	fails = nil
+	if err := loosen(); err != nil || b.security() != approval.SecurityFull {
+		t.Errorf("%v, security is %s", err, b.security())
+	}
+	if g.count() != 2 || len(asked) != 2 {
+		t.Errorf("for two tries the window asked %d times, and %d times for the person", g.count(), len(asked))
 	}
 }
