@@ -92,6 +92,9 @@ func (h *Host) askWindow(ctx context.Context, c ipc.Call, d difference) error {
 	seat, err := h.seat(c.Peer)
 	if err != nil {
 		h.log.Info("a change is not shown", "method", c.Method, "process", c.Peer.PID, "why", err)
+		if errors.Is(err, family.ErrNotInFront) || errors.Is(err, family.ErrBetween) {
+			return fmt.Errorf("%w; what is typed at a terminal's prompt is asked about there, but %w", errPanel, err)
+		}
 		return errPanel
 	}
 	now := time.Now()
