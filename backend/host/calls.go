@@ -302,7 +302,8 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	case held != nil && held.Hash != params.Hash:
 		return nil, errOtherEdit
 	case held != nil:
-		d.lines = held.Loosens
+		d.undoes = held.Undoes
+		d.lines = without(held.Loosens, held.Undoes)
 	}
 	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err

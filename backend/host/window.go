@@ -56,15 +56,21 @@ func differenceOf(old, new *store.Document) (d difference, err error) {
 		return d, nil
 	}
 	d.undoes = store.Undoes(old, new)
-	for _, line := range loosens {
-		if !slices.Contains(d.undoes, line) {
-			d.lines = append(d.lines, line)
-		}
-	}
+	d.lines = without(loosens, d.undoes)
 	if d.base, err = old.Meaning(); err == nil {
 		d.result, err = new.Meaning()
 	}
 	return d, err
+}
+
+// without returns the lines that are not among others.
+func without(lines, others []string) (rest []string) {
+	for _, line := range lines {
+		if !slices.Contains(others, line) {
+			rest = append(rest, line)
+		}
+	}
+	return rest
 }
 
 // all are the lines in one list.

@@ -344,16 +344,19 @@ func TestSilence(t *testing.T) {
 // nothing else.
 func TestAcceptsTheEditThatWasShown(t *testing.T) {
 	b, g := windowed(t)
+	_, err := b.Update(func(d *store.Document) error { d.Deny("main", approval.DenyRule{Pattern: "curl"}); return nil })
+	must(t, err)
 	doc, err := ReadDocument(b.opt.State, b.home)
 	must(t, err)
 	must(t, doc.Set("main", "security", "full"))
+	doc.Agent("main").Denylist = nil
 	text, err := doc.Encode()
 	must(t, err)
 	must(t, os.WriteFile(b.opt.State.Approvals(), text, 0o600))
 	eventually(t, "an edit waits", func() bool { return b.Held() != nil })
 	held := *b.Held()
 	must(t, b.call("policy.accept", map[string]string{"hash": held.Hash}, nil))
-	if !slices.Equal(g.shown[0].Lines, held.Loosens) || g.shown[0].Result != held.Hash || b.security() != approval.SecurityFull {
+	if !slices.Equal(append(g.shown[0].Lines, g.shown[0].Undoes...), held.Loosens) || len(g.shown[0].Undoes) != 1 || g.shown[0].Result != held.Hash || b.security() != approval.SecurityFull {
 		t.Errorf("it shows %+v; security is %s", g.shown[0], b.security())
 	}
 }

@@ -38,6 +38,7 @@ type Held struct {
 	// one that waits. It is another one as soon as either of them is.
 	Hash    string
 	Loosens []string // what it would permit, in sentences
+	Undoes  []string // those of them that take a denial back
 }
 
 // Policy returns what holds for an agent. While an edit is held that is the

@@ -397,6 +397,8 @@ test('undo comes after an edit, and its key is left to text fields', async () =>
 })
 
 test('an edit of the file stands above every page, and keeping comes first', async () => {
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now)
   const { backend } = await open(shows('codex', held))
   await fireEvent.click(screen.getByRole('link', { name: text.pages.node }))
   const banner = within(await screen.findByRole('region', { name: text.held }))
@@ -404,8 +406,7 @@ test('an edit of the file stands above every page, and keeping comes first', asy
   for (const change of held.host.held) expect(banner.getByText(change)).toBeTruthy()
   await fireEvent.click(banner.getByRole('button', { name: text.keep }))
   expect(backend.calls).toEqual([]) // it had just appeared
-  const now = performance.now()
-  vi.spyOn(performance, 'now').mockReturnValue(now + 600)
+  clock.mockReturnValue(now + 600)
   await fireEvent.click(banner.getByRole('button', { name: text.keep }))
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['answerEdit', '5f1d', false]))
 })
