@@ -21,9 +21,11 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	if !m.read(w, r, &q) {
 		return
 	}
-	block := object{"type": "text", "text": "done"}
-	// Its side requests, such as for a title, bring no tool to run commands.
+	// Requests beside the conversation bring no tool to run commands. In mode auto
+	// one of them wants a number for each command: how much speaks against it.
+	block := object{"type": "text", "text": "<severity>0</severity>"}
 	if slices.ContainsFunc(q.Tools, func(t struct{ Name string }) bool { return t.Name == "Bash" }) {
+		block["text"] = "done"
 		results := q.results()
 		if command, more := m.next(results); more {
 			block = object{"type": "tool_use", "id": fmt.Sprint("toolu_", len(results)), "name": "Bash",
