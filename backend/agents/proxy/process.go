@@ -58,6 +58,21 @@ func Start(words []string, errors *os.File) (*Process, error) {
 	return s, nil
 }
 
+// StartAlone starts a server as the only child of this process. What the server
+// leaves without a parent becomes our child too, where the system lets us (Linux):
+// so it stays below who asks, and is not taken for a person.
+func StartAlone(words []string, errors *os.File) (*Process, error) {
+	if err := adopt(); err != nil {
+		return nil, fmt.Errorf("cannot keep what the MCP server starts: %w", err)
+	}
+	s, err := Start(words, errors)
+	if err != nil {
+		return nil, err
+	}
+	go s.reap()
+	return s, nil
+}
+
 // Send writes one message. It waits while the server does not read.
 func (s *Process) Send(m Message) error {
 	s.writing.Lock()

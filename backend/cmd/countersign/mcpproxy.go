@@ -51,7 +51,7 @@ func (c *mcpProxyCommand) Run(p *program) error {
 		}
 	} else {
 		opt.Name = proxy.NameOf(words)
-		if server, err = proxy.Start(words, os.Stderr); err != nil {
+		if server, err = proxy.StartAlone(words, os.Stderr); err != nil {
 			return err
 		}
 	}
