@@ -36,7 +36,12 @@ func startHost(t *testing.T) (socket string, host *exec.Cmd) {
 // startHostAt starts a host from this program, "" for the one of the test.
 func startHostAt(t *testing.T, socket, program string) (host *exec.Cmd) {
 	t.Helper()
-	host = helperCommand(t, task{Host: true, Socket: socket})
+	return startTask(t, task{Host: true, Socket: socket}, program)
+}
+
+func startTask(t *testing.T, k task, program string) (host *exec.Cmd) {
+	t.Helper()
+	host = helperCommand(t, k)
 	if program != "" {
 		host.Path = program
 	}

@@ -28,6 +28,8 @@ type task struct {
 	// Host: listen at Socket, and for each exec start a helper with the task
 	// that is the second word of its command. It ends when its input does.
 	Host bool
+	// Still: a host that puts back nothing.
+	Still bool
 	// Ask: send one exec frame, write a file whose name begins with "asked",
 	// and keep the connection.
 	Ask bool
@@ -277,6 +279,9 @@ func (k task) host() error {
 	})
 	if err != nil {
 		return err
+	}
+	if k.Still {
+		s.watcher.every = time.Hour
 	}
 	go s.Serve(context.Background())
 	fmt.Println("listening")

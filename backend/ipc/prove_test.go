@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,15 +27,15 @@ func TestProve(t *testing.T) {
 		want string // the word, and what the reason says
 		says string
 	}{
-		{"a host", func(t *testing.T, socket string) { startHostAt(t, socket, "") }, "proven", ""},
+		{"a host", func(t *testing.T, socket string) { startStill(t, socket) }, "proven", ""},
 		{"nobody", func(*testing.T, string) {}, "absent", ""},
 		{"a dead socket", func(t *testing.T, socket string) {
-			host := startHostAt(t, socket, "")
+			host := startStill(t, socket)
 			host.Process.Kill()
 			host.Process.Wait()
 		}, "absent", ""},
 		{"a lock that is held, and no socket", func(t *testing.T, socket string) {
-			startHostAt(t, socket, "")
+			startStill(t, socket)
 			must(t, os.Remove(socket))
 		}, "silent", ""},
 		{"a plain file", func(t *testing.T, socket string) { must(t, os.WriteFile(socket, nil, 0o600)) }, "unproven", "something else"},
@@ -43,25 +44,29 @@ func TestProve(t *testing.T) {
 			startHostAt(t, socket, other)
 		}, "unproven", "other, which is not this installation"},
 		{"the socket of another folder's host", func(t *testing.T, socket string) {
-			other, _ := startHost(t)
+			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+			startStill(t, other)
 			must(t, os.Rename(other, socket))
 		}, "unproven", "lock"},
 		{"a link to the socket of another folder's host", func(t *testing.T, socket string) {
-			other, _ := startHost(t)
+			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+			startStill(t, other)
 			must(t, os.Symlink(other, socket))
 		}, "unproven", "something else"},
 		{"socket and lock of another folder's host", func(t *testing.T, socket string) {
-			other, _ := startHost(t)
+			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+			startStill(t, other)
 			must(t, os.Rename(other, socket))
 			must(t, os.Rename(other+".lifecycle.lock", socket+".lifecycle.lock"))
 		}, "silent", "another state folder"},
 		{"second names of socket and lock of another folder's host", func(t *testing.T, socket string) {
-			other, _ := startHost(t)
+			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+			startStill(t, other)
 			must(t, os.Link(other, socket))
 			must(t, os.Link(other+".lifecycle.lock", socket+".lifecycle.lock"))
 		}, "silent", "another state folder"},
 		{"a folder that took the place of the host's", func(t *testing.T, socket string) {
-			startHostAt(t, socket, "")
+			startStill(t, socket)
 			dir := filepath.Dir(socket)
 			must(t, os.Rename(dir, dir+".old"))
 			must(t, os.Mkdir(dir, 0o700))
@@ -69,8 +74,9 @@ func TestProve(t *testing.T) {
 			must(t, os.Rename(dir+".old/exec-approvals.sock.lifecycle.lock", socket+".lifecycle.lock"))
 		}, "silent", "another state folder"},
 		{"another socket in the place of the host's", func(t *testing.T, socket string) {
-			startHostAt(t, socket, "")
-			other, _ := startHost(t)
+			startStill(t, socket)
+			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
+			startStill(t, other)
 			must(t, os.Rename(other, socket))
 		}, "silent", "lock"},
 	} {
@@ -84,6 +90,12 @@ func TestProve(t *testing.T) {
 			}
 		})
 	}
+}
+
+// startStill starts a host that puts back nothing.
+func startStill(t *testing.T, socket string) *exec.Cmd {
+	t.Helper()
+	return startTask(t, task{Host: true, Still: true, Socket: socket}, "")
 }
 
 // trapAt has our own program listen, and expects at the end that it was told

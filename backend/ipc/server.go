@@ -75,7 +75,9 @@ type Server struct {
 	sockets []socket
 	taking  sync.Mutex // one connection at a time gets a place
 	folder  folderWire // in which the lock is
-	lock    *os.File
+	lock    *Lock
+	ours    bool // the lock goes with the server
+	watcher watcher
 	uid     int
 	peerOf  func(*net.UnixConn) (holder, error) // tests alone set another
 	started time.Time
@@ -169,6 +171,7 @@ func newServer(o Options) (*Server, error) {
 		rate = defaultRate
 	}
 	s.callers = callers{known: map[process]*caller{}, now: s.now, rate: rate}
+	s.watcher = watcher{every: watchEvery, lock: o.Lock, count: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -186,10 +189,12 @@ func (s *Server) open(o Options) (err error) {
 			return err
 		}
 	}
-	if o.Held == nil {
-		if s.lock, err = holdLock(o.Lock); err != nil {
+	if s.lock = o.Held; s.lock == nil {
+		f, err := holdLock(o.Lock)
+		if err != nil {
 			return err
 		}
+		s.lock, s.ours = &Lock{f}, true
 	}
 	if s.folder, err = folderOf(o.Lock); err != nil {
 		return err
@@ -218,25 +223,22 @@ func (s *Server) open(o Options) (err error) {
 	return nil
 }
 
-// Serve takes connections until ctx is done or Close is called.
+// Serve takes connections until ctx is done or Close is called, and meanwhile
+// puts back socket and lock where somebody removes or replaces them. It ends with
+// an error where the state folder is not there any more.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.hold() {
 		return net.ErrClosed
 	}
 	defer s.done.Done()
 	defer context.AfterFunc(ctx, s.stop)()
-	for _, further := range s.sockets[1:] {
-		if s.hold() {
-			go func() {
-				defer s.done.Done()
-				_ = s.accept(further.listener)
-			}()
-		}
+	for _, at := range s.sockets {
+		s.listen(at.listener)
 	}
-	return s.accept(s.sockets[0].listener)
+	return s.watch()
 }
 
-func (s *Server) accept(listener *net.UnixListener) error {
+func (s *Server) accept(listener *net.UnixListener) {
 	pause := time.Duration(0)
 	for {
 		nc, err := listener.AcceptUnix()
@@ -244,10 +246,10 @@ func (s *Server) accept(listener *net.UnixListener) error {
 			if err == nil {
 				nc.Close()
 			}
-			return nil
+			return
 		}
 		if errors.Is(err, net.ErrClosed) {
-			return err
+			return
 		}
 		if err != nil {
 			// Out of descriptors, most likely: others will close some.
@@ -376,14 +378,14 @@ func (s *Server) release() {
 	s.cancel()
 	for _, l := range s.sockets {
 		l.listener.Close()
-		if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.file) {
+		if sameFile(l.path, l.file) {
 			os.Remove(l.path)
 		}
 	}
 	if s.door != nil {
 		s.door.Close()
 	}
-	if s.lock != nil {
+	if s.ours {
 		s.lock.Close()
 	}
 }

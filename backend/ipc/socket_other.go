@@ -21,6 +21,8 @@ func openLock(string) (*os.File, error) { return nil, errPlatform }
 
 func holdLock(string) (*os.File, error) { return nil, errPlatform }
 
+func replaceLock(string) (*os.File, error) { return nil, errPlatform }
+
 func tryLock(*os.File) error { return errPlatform }
 
 func lockHolder(string) (int, error) { return 0, errPlatform }

@@ -157,6 +157,28 @@ func holdLock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// replaceLock takes a lock on a new file, which it puts in the place of the one at
+// a path.
+func replaceLock(path string) (*os.File, error) {
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	name := beside(path)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = takeLock(f, name); err == nil {
+		err = os.Rename(name, path)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(name)
+		return nil, err
+	}
+	held.files = append(held.files, f)
+	return f, nil
+}
+
 func takeLock(f *os.File, path string) error {
 	if err := errors.Join(tryLock(f), record(f)); err != nil {
 		return fmt.Errorf("%s: %w: %s", path, err, wayOut)

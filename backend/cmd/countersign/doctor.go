@@ -179,6 +179,9 @@ func (p *program) checkHost() []check {
 		return []check{{"host", false, err.Error()}}
 	}
 	list := []check{{"host", true, fmt.Sprintf("process %d, version %s, %d waiting, %d running", s.PID, s.Version, s.Waiting, s.Running)}}
+	for _, trouble := range s.Troubles {
+		list = append(list, check{"socket", false, display.Line(trouble)})
+	}
 	for _, a := range s.Askers {
 		list = append(list, check{"asks", true, askerLine(a)})
 	}
