@@ -23,7 +23,8 @@ type process = proc.ID
 // operator key alone is not enough, because every program of the user can
 // read it. Whatever cannot be seen is refused.
 //
-// A process passes that runs one of our programs (by device and inode), that
+// A process passes that runs one of our programs (by device and inode), into
+// which nobody looks, that is in the user and pid namespace of this process, that
 // was not started by this process or by what it started, and that belongs to no
 // family of a process that asked (package family).
 type Door struct {
@@ -129,7 +130,11 @@ func (d *Door) facts(peer approval.Peer) (facts, error) {
 		return facts{}, err
 	}
 	marked = marked || by == d.self // also of a daemon that cleared its environment
-	return facts{chain, d.programs.run(peer.PID), marked, by}, nil
+	aside, err := proc.AsideOf(peer.PID)
+	if err != nil {
+		return facts{}, fmt.Errorf("it cannot be seen who looks into this process: %w", err)
+	}
+	return facts{chain, d.programs.run(peer.PID), marked, by, aside}, nil
 }
 
 // responsibleFor is whom macOS holds responsible for a process, the zero value
@@ -158,6 +163,7 @@ type facts struct {
 	ours   bool        // it runs one of our programs
 	marked bool        // it carries the mark of a command that a host started, or we are responsible for it
 	by     process     // whom macOS holds responsible for it
+	aside  proc.Aside  // what lets others decide what it does
 }
 
 // ours tells by these facts whether a process runs our program and no command of
@@ -172,6 +178,9 @@ func (d *Door) ours(id process, f facts) error {
 	if !f.ours {
 		return errors.New("this process does not run Countersign's own program")
 	}
+	if err := alone(f.aside); err != nil {
+		return err
+	}
 	if f.marked {
 		return errors.New("this process was started by a command that Countersign ran")
 	}
@@ -179,6 +188,17 @@ func (d *Door) ours(id process, f facts) error {
 		if p.PID == d.self.PID {
 			return errors.New("this process was started by a command that Countersign ran")
 		}
+	}
+	return nil
+}
+
+// alone returns nil when nobody else decides what a process of our program does.
+func alone(a proc.Aside) error {
+	switch {
+	case a.Namespace:
+		return errors.New("this process is in another user or pid namespace than Countersign: use a terminal outside of it")
+	case a.Traced:
+		return errors.New("another program looks into this process, such as a debugger: run it without")
 	}
 	return nil
 }

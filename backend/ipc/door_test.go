@@ -29,24 +29,27 @@ func TestOurs(t *testing.T) {
 		facts facts
 		want  string
 	}{
-		{"own terminal", facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}}, ""},
-		{"the host itself", facts{[]proc.Info{host, shell, first}, false, false, process{}}, ""},
-		{"other program", facts{[]proc.Info{p(30, 1, 30), first}, false, false, process{}}, program},
-		{"carries the mark", facts{[]proc.Info{p(30, 1, 30), first}, true, true, process{}}, cmd},
-		{"child of the host", facts{[]proc.Info{p(30, 10, 30), host, shell, first}, true, false, process{}}, cmd},
-		{"grandchild of the host", facts{[]proc.Info{p(31, 30, 31), p(30, 10, 30), host, shell, first}, true, false, process{}}, cmd},
-		{"parent of the host", facts{[]proc.Info{shell, first}, true, false, process{}}, ""},
-		{"dead", facts{[]proc.Info{zombie, first}, true, false, process{}}, ended},
+		{"own terminal", facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}, proc.Aside{}}, ""},
+		{"the host itself", facts{[]proc.Info{host, shell, first}, false, false, process{}, proc.Aside{}}, ""},
+		{"other program", facts{[]proc.Info{p(30, 1, 30), first}, false, false, process{}, proc.Aside{}}, program},
+		{"carries the mark", facts{[]proc.Info{p(30, 1, 30), first}, true, true, process{}, proc.Aside{}}, cmd},
+		{"child of the host", facts{[]proc.Info{p(30, 10, 30), host, shell, first}, true, false, process{}, proc.Aside{}}, cmd},
+		{"grandchild of the host", facts{[]proc.Info{p(31, 30, 31), p(30, 10, 30), host, shell, first}, true, false, process{}, proc.Aside{}}, cmd},
+		{"parent of the host", facts{[]proc.Info{shell, first}, true, false, process{}, proc.Aside{}}, ""},
+		{"traced", facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}, proc.Aside{Traced: true}}, "looks into"},
+		{"in another namespace", facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}, proc.Aside{Namespace: true}}, "namespace"},
+		{"the host itself, in a debugger", facts{[]proc.Info{host, shell, first}, false, false, process{}, proc.Aside{Traced: true}}, ""},
+		{"dead", facts{[]proc.Info{zombie, first}, true, false, process{}, proc.Aside{}}, ended},
 	} {
 		err := d.ours(c.facts.chain[0].ID(), c.facts)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if err := d.ours(process{PID: 30, Started: 1}, facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}}); err == nil {
+	if err := d.ours(process{PID: 30, Started: 1}, facts{[]proc.Info{p(30, 1, 30), first}, true, false, process{}, proc.Aside{}}); err == nil {
 		t.Error("a reused pid passed")
 	}
-	if err := d.ours(process{PID: 10, Started: 1}, facts{[]proc.Info{host, shell, first}, true, false, process{}}); err == nil {
+	if err := d.ours(process{PID: 10, Started: 1}, facts{[]proc.Info{host, shell, first}, true, false, process{}, proc.Aside{}}); err == nil {
 		t.Error("a reused pid of the host passed")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // helloReply tells a client which state folder this host serves.
@@ -18,8 +20,10 @@ type helloReply struct {
 
 // hello answers who asks whose host this is. It says nothing secret.
 func (c *conn) hello(f frame) bool {
-	// What the process wrote before it became our program cannot know this.
-	if c.ours && c.challenge == "" && c.s.door.programs.run(c.at.pid) {
+	// What the process wrote before it became our program cannot know this, nor
+	// does who looked into it before and let go.
+	aside, err := proc.AsideOf(c.at.pid)
+	if c.ours && c.challenge == "" && c.s.door.programs.run(c.at.pid) && err == nil && alone(aside) == nil {
 		var random [16]byte
 		rand.Read(random[:]) // never fails
 		c.challenge = hex.EncodeToString(random[:])

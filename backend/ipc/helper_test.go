@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // helperEnv makes the test binary another process of a test: it holds what
@@ -173,6 +174,9 @@ func (k task) operate() string {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), generous)
 	defer cancel()
+	if k.Hostile {
+		_ = place{state: paths.State{Dir: filepath.Dir(k.Socket)}, wait: generous}.greet(c) // gets a challenge, or none
+	}
 	if err := c.Call(ctx, []byte(testKey), "pause", nil, nil); err != nil {
 		return err.Error()
 	}
