@@ -66,7 +66,7 @@ func (a *app) keepMenu(ctx context.Context) {
 const menuPause = 250 * time.Millisecond
 
 func (a *app) facts(ctx context.Context) menubar.Facts {
-	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home), Replaced: a.program.replaced()}
+	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home), Replaced: a.program.replaced(), Touched: len(a.host.Troubles()) > 0}
 	f.Until, f.Paused = a.host.Paused()
 	a.mu.Lock()
 	f.Hooks = a.lost.rows()

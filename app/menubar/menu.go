@@ -23,6 +23,9 @@ type Facts struct {
 	Recent  []Recent // the last requests, the latest first
 	// Hooks say what is wrong with our hooks in the settings of other agents.
 	Hooks []string
+	// Touched tells that something was done to the local socket, its lock or the
+	// state folder while the app ran.
+	Touched bool
 	// Login tells whether the app opens at login; nil where it cannot.
 	Login *bool
 	// Replaced tells that another version has taken the place of the app.
@@ -134,7 +137,7 @@ func Build(f Facts) Menu {
 		m.Icon = Paused
 	}
 	groups := [][]Item{
-		waiting(f), hooks(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {keyed(row("quit", "Quit Countersign"), "q")},
+		waiting(f), touched(f), hooks(f), agents(f), append(pause(f), stopEverything()), slices.Concat(running(f), leases(f), recent(f)), app(f), {keyed(row("quit", "Quit Countersign"), "q")},
 	}
 	for _, group := range groups {
 		if len(m.Items) > 0 && len(group) > 0 {
@@ -232,6 +235,13 @@ func waiting(f Facts) []Item {
 	}
 	if more := len(f.Waiting) - maxWaiting; more > 0 {
 		items = append(items, note("more", fmt.Sprintf("and %d more", more)))
+	}
+	return items
+}
+
+func touched(f Facts) (items []Item) {
+	if f.Touched {
+		items = append(items, note("touched", "The local socket was removed or moved: see doctor"))
 	}
 	return items
 }

@@ -150,6 +150,10 @@ question:5 a: c5
 		"hooks a…\nhooks b…\nhooks c…\n(more-hooks and 2 more)\n---\n" + appRows,
 	},
 	{
+		"the socket was removed", Facts{Touched: true, Hooks: []string{"a"}}, Quiet, "Countersign",
+		"(touched The local socket was removed or moved: see doctor)\n---\nhooks a…\n---\n" + appRows,
+	},
+	{
 		"an agent in each mode", Facts{Agents: []Agent{
 			{ID: "a", Name: "A", Mode: "deny"}, {ID: "b", Name: "B", Mode: "ask-always"}, {ID: "c", Name: "C", Mode: "ask-when-needed"},
 			{ID: "d", Name: "D", Mode: "only-listed"}, {ID: "e:f", Name: "", Mode: "allow-all"},

@@ -104,8 +104,7 @@ type Status struct {
 	HeldBack    int   `json:"heldBack,omitempty"`
 	// Askers are the programs that ask, with all that may not operate for that.
 	Askers []family.Asker `json:"askers,omitempty"`
-	// Troubles are sentences on what was done to the socket, its lock and the state
-	// folder while the host ran.
+	// Troubles are those of Host.
 	Troubles []string `json:"troubles,omitempty"`
 	// Environment is when the login environment was read, in unix milliseconds, 0
 	// as long as it was not.
@@ -119,7 +118,7 @@ func (h *Host) status() Status {
 	s := Status{
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
-		Askers: h.server.Askers(), Troubles: h.server.Troubles(), Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
+		Askers: h.server.Askers(), Troubles: h.Troubles(), Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
 	}
 	var until time.Time
 	if until, s.HeldBack, s.Paused = h.gate.Paused(); s.Paused && !until.IsZero() {

@@ -72,8 +72,8 @@ type Options struct {
 	// nil where nobody tells. Those that this process is responsible for may not
 	// operate.
 	Responsible func(pid int) (int, error)
-	// PolicyChanged is told of every change of the policy or of its use, unless
-	// it is nil. It must not block.
+	// PolicyChanged is told of every change of the policy or of its use, and of
+	// what is done to the socket (Troubles), unless it is nil. It must not block.
 	PolicyChanged func()
 	// Event is told of everything that happens to runs, unless it is nil. It
 	// must not block.
@@ -185,6 +185,7 @@ func (h *Host) open() (err error) {
 		Path: h.opt.State.Socket(), Also: socket, Lock: h.opt.State.Lock(), Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
 		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs, Responsible: h.opt.Responsible,
+		Troubled: h.opt.PolicyChanged,
 	}); err != nil {
 		return err
 	}
@@ -244,6 +245,10 @@ func (h *Host) Held() *store.Held { return h.store.Snapshot().Held }
 
 // Defaults is the policy for an agent that nobody named.
 func (h *Host) Defaults() approval.Policy { return h.store.Snapshot().Policy("") }
+
+// Troubles are sentences on what was done to the socket, its lock and the state
+// folder while this host ran.
+func (h *Host) Troubles() []string { return h.server.Troubles() }
 
 // SocketPath is where the host listens.
 func (h *Host) SocketPath() string { return h.store.Snapshot().SocketPath }

@@ -55,6 +55,9 @@ type Options struct {
 	// Responsible tells which process macOS holds responsible for another one;
 	// nil where nobody tells.
 	Responsible func(pid int) (int, error)
+	// Troubled is told when there is something new in Troubles, unless it is nil.
+	// It must not block.
+	Troubled func()
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 	// Log gets what a person should know, never a secret. Nil: nothing.
@@ -171,7 +174,7 @@ func newServer(o Options) (*Server, error) {
 		rate = defaultRate
 	}
 	s.callers = callers{known: map[process]*caller{}, now: s.now, rate: rate}
-	s.watcher = watcher{every: watchEvery, lock: o.Lock, count: map[string]int{}}
+	s.watcher = watcher{every: watchEvery, lock: o.Lock, count: map[string]int{}, changed: o.Troubled}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }

@@ -40,6 +40,8 @@ type watcher struct {
 	mends []time.Time // the last ones, oldest first
 	count map[string]int
 	told  []trouble
+	// changed is told of what is new in told; nil for nobody.
+	changed func()
 }
 
 // trouble is what a person is told about one path, once for each.
@@ -116,33 +118,39 @@ func (s *Server) yields() bool {
 // putBack makes one path lead to us again, unless that was too often, and tells.
 func (s *Server) putBack(path string, again func() error) {
 	w, now := &s.watcher, time.Now()
+	dir, name := filepath.Split(path)
 	w.mends = slices.DeleteFunc(w.mends, func(at time.Time) bool { return now.Sub(at) >= mendSpan })
 	if len(w.mends) >= maxMends {
-		s.tell(path, fmt.Sprintf("%s is removed or replaced again and again, so all requests are denied for some time: find the program that does it", path))
+		s.tell(path, fmt.Sprintf("%s is removed or replaced again and again, so all requests are denied for some time: find the program that does it in %s", name, dir))
 		return
 	}
 	w.mends = append(w.mends, now)
 	if err := again(); err != nil {
-		s.tell(path, fmt.Sprintf("%s was removed or replaced, and cannot be made again: %v", path, err))
+		s.tell(path, fmt.Sprintf("%s was removed or replaced, and cannot be made again: %v", name, err))
 		return
 	}
 	w.count[path]++
-	s.tell(path, fmt.Sprintf("%s was removed or replaced, and made again: %d times, the last one at %s. If you did not do that, a program did", path, w.count[path], now.Format(time.DateTime)))
+	s.tell(path, fmt.Sprintf("%s was removed or replaced, and made again: %d times, the last one at %s. If you did not do that, a program did it in %s", name, w.count[path], now.Format(time.DateTime), dir))
 }
 
 // tell logs what is new about a path, and keeps it for Troubles.
 func (s *Server) tell(path, text string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	w := &s.watcher
 	i := slices.IndexFunc(w.told, func(t trouble) bool { return t.path == path })
 	if i < 0 {
 		i, w.told = len(w.told), append(w.told, trouble{path: path})
 	}
-	if w.told[i].text != text {
-		s.log.Warn(text)
-	}
+	known := w.told[i].text == text
 	w.told[i].text = text
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	s.log.Warn(text)
+	if w.changed != nil {
+		w.changed()
+	}
 }
 
 // rebind opens a socket beside the path of one and renames it there.
