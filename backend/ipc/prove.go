@@ -184,7 +184,7 @@ func (p place) program(pid int) error {
 	if slices.ContainsFunc(append(p.further, self), func(ours string) bool { return samePlace(ours, name) }) {
 		return ErrReplaced
 	}
-	return unproven("it runs " + name + ", which is not this installation of Countersign")
+	return unproven(fmt.Sprintf("it runs %q, and this is %q: where both are Countersign use the programs of one package, remove the other, and start Countersign again; else a program stands in its place", name, self))
 }
 
 // gone is what Linux writes behind the path of a program whose file has no name

@@ -42,7 +42,7 @@ func TestProve(t *testing.T) {
 		{"our program, which is no host", trapAt, "unproven", "lock"},
 		{"another program, which holds the lock", func(t *testing.T, socket string) {
 			startHostAt(t, socket, other)
-		}, "unproven", "other, which is not this installation"},
+		}, "unproven", `other", and this is`},
 		{"the socket of another folder's host", func(t *testing.T, socket string) {
 			other := filepath.Join(shortDir(t), "s", "exec-approvals.sock")
 			startStill(t, other)
@@ -152,6 +152,53 @@ func TestProveReplaced(t *testing.T) {
 	must(t, os.Rename(program+".new", program))
 	if got := ask("after"); !strings.HasPrefix(got, "replaced: ") || !strings.Contains(got, "restart Countersign") {
 		t.Errorf("after: %s", got)
+	}
+}
+
+// Somebody has Countersign from two packages: the host runs the program of one,
+// the command line is that of the other. It does not ask, whether the other one
+// has the same bytes or not; what it says names both, and what to do. The door
+// refuses it too, would it ask all the same.
+func TestProveTwoPackages(t *testing.T) {
+	for _, different := range []bool{false, true} {
+		dir := shortDir(t)
+		app, line := filepath.Join(dir, "app"), filepath.Join(dir, "line")
+		copyExe(t, app)
+		copyExe(t, line)
+		if different {
+			if !subreapers {
+				break // macOS runs no program whose bytes are not those that were signed
+			}
+			f, err := os.OpenFile(line, os.O_WRONLY|os.O_APPEND, 0)
+			must(t, err)
+			_, err = f.WriteString("another version")
+			must(t, errors.Join(err, f.Close()))
+		}
+		socket := filepath.Join(dir, "s", "exec-approvals.sock")
+		startHostAt(t, socket, app)
+		tell := func(k task) string {
+			k.Dir = dir
+			p, err := k.start(socket)
+			must(t, err)
+			must(t, p.Wait())
+			name := filepath.Join(dir, "out")
+			text, err := os.ReadFile(name)
+			must(t, errors.Join(err, os.Remove(name)))
+			return string(text)
+		}
+		if got := tell(task{Prove: filepath.Join(dir, "out"), Exe: app}); got != "proven" {
+			t.Errorf("the command line of the same package: %s", got)
+		}
+		got := tell(task{Prove: filepath.Join(dir, "out"), Exe: line})
+		for _, says := range []string{app, line, "remove the other"} {
+			if !strings.HasPrefix(got, "unproven: ") || !strings.Contains(got, says) {
+				t.Errorf("the command line of another package: %s, want %s", got, says)
+			}
+		}
+		must(t, os.WriteFile(filepath.Join(dir, "out.go"), nil, 0o600))
+		if got := tell(task{Operate: "out", Exe: line}); !strings.Contains(got, "own program") {
+			t.Errorf("it operates: %s", got)
+		}
 	}
 }
 

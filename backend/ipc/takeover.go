@@ -81,7 +81,7 @@ func findHolder(f *os.File, further []string) (*os.Process, error) {
 	}
 	info, err := proc.Stat(id.PID)
 	if err != nil || info.Started != id.Started || id.PID == os.Getpid() || !own.run(id.PID) {
-		return nil, fmt.Errorf("the lock names process %d, which is not Countersign: end the process that holds it yourself", id.PID)
+		return nil, fmt.Errorf("the lock names process %d, which is not of this installation of Countersign: end the process that holds it yourself", id.PID)
 	}
 	return holder, nil
 }
