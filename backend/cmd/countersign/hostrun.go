@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -75,13 +76,31 @@ func (c *hostRunCommand) Run(p *program) error {
 	case err != nil:
 		return err
 	}
-	defer h.Close()
+	end := sync.OnceFunc(h.Close)
+	defer end()
 	p.greet(h, c)
 	if c.Ask == "terminal" {
 		return p.askInTerminal()
 	}
-	<-p.ctx.Done()
-	return nil
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if !upgraded(p.ctx, self, func() bool { return c.mayRestart(h) }) {
+		return nil
+	}
+	log.Info("another version was installed: the host starts anew")
+	end()
+	return become(self)
+}
+
+// mayRestart reports whether a host that starts anew takes nothing from anybody:
+// nothing waits or runs, and what only lives in its memory loosens nothing when it
+// is forgotten.
+func (c *hostRunCommand) mayRestart(h *host.Host) bool {
+	s := h.Status()
+	idle := s.Waiting == 0 && s.Running == 0 && s.HeldBack == 0 && !s.Paused && len(h.Standing()) == 0
+	return idle && (c.Operate != "anyone" || len(s.Askers) == 0) // families alone guard it
 }
 
 // runBelow runs this same command as a child. The leader of a terminal's

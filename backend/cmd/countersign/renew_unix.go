@@ -1,0 +1,79 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// renewEvery is how often a host looks for an upgrade of its program.
+const renewEvery = time.Second
+
+// upgraded returns once root has put another program in the place of this one and
+// idle tells that the host may end, true then; or when ctx is over. Of a program
+// that somebody else can write it never returns true: who wrote it would have it
+// run in place of the host.
+func upgraded(ctx context.Context, self string, idle func() bool) bool {
+	was, err := os.Stat(self)
+	if err != nil {
+		<-ctx.Done()
+		return false
+	}
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for before := was; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		now, err := os.Stat(self)
+		if err != nil {
+			continue // the upgrade is on its way
+		}
+		whole := unchanged(before, now) // it is not being written
+		if before = now; whole && !unchanged(was, now) && rootsAlone(self) && idle() {
+			return true
+		}
+	}
+}
+
+func unchanged(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// rootsAlone reports whether a program and all folders above it are root's, and
+// neither this user nor anybody else can write them. Where this user is root
+// nothing is.
+func rootsAlone(program string) bool {
+	if os.Geteuid() == 0 || !filepath.IsAbs(program) {
+		return false
+	}
+	for path := filepath.Clean(program); ; path = filepath.Dir(path) {
+		info, err := os.Lstat(path)
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.Mode().Perm()&0o022 != 0 || unix.Access(path, unix.W_OK) == nil {
+			return false
+		}
+		switch {
+		case path == program:
+			if !info.Mode().IsRegular() || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 || info.Mode().Perm()&0o111 == 0 || info.Size() == 0 {
+				return false
+			}
+		case !info.IsDir():
+			return false
+		}
+		if path == "/" {
+			return true
+		}
+	}
+}
+
+// become runs a program in place of this one, with the same arguments.
+func become(program string) error { return syscall.Exec(program, os.Args, os.Environ()) }
