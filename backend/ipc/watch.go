@@ -18,8 +18,9 @@ import (
 
 const (
 	// watchEvery is how often a server looks whether its folder, lock and sockets
-	// are still its own. It is shorter than mendTime, which a client waits.
-	watchEvery = time.Second
+	// are still its own. More often would wake an idle machine; until then clients
+	// are denied.
+	watchEvery = 10 * time.Second
 	// maxMends in mendSpan is how often it puts them back; then it waits, and
 	// clients are denied.
 	maxMends = 10

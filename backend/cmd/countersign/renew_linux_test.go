@@ -78,7 +78,7 @@ func TestRenew(t *testing.T) {
 				return exe
 			}
 			if !row.want {
-				time.Sleep(4 * renewEvery)
+				time.Sleep(2*renewEvery + renewEvery/2)
 				if n, exe := starts(), runs(); n != 1 || exe != "/mnt/countersign (deleted)" {
 					t.Errorf("it started %d times, and runs %s\n%s", n, exe, said())
 				}

@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renewEvery is how often a host looks for an upgrade of its program.
-const renewEvery = time.Second
+// renewEvery is how often a host looks for an upgrade of its program. More often
+// would wake an idle machine.
+const renewEvery = 10 * time.Second
 
 // upgraded returns once root has put another program in the place of this one and
 // idle tells that the host may end, true then; or when ctx is over. Of a program
