@@ -40,6 +40,7 @@ func readFrom(nc *net.UnixConn, who holder, b []byte) (int, error) {
 		}
 		return 0, err
 	}
+	ordered()
 	list, err := unix.ParseSocketControlMessage(oob[:m])
 	if err != nil || len(list) != 1 {
 		return 0, errWriter

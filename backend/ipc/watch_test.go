@@ -117,7 +117,9 @@ func watched(t *testing.T) (s *Server, log *kept, ended chan error) {
 // of lines in the log, and the person is told.
 func TestWatchIsBounded(t *testing.T) {
 	s, log, _ := watched(t)
+	s.mu.Lock()
 	path := s.sockets[0].path
+	s.mu.Unlock()
 	for range maxMends {
 		must(t, os.Remove(path))
 		eventually(t, "it is there again", func() bool { _, err := os.Lstat(path); return err == nil })
