@@ -32,6 +32,7 @@ const (
 
 // TestMain lets the test binary also be the other processes of a test.
 func TestMain(m *testing.M) {
+	watchEvery = time.Second
 	if text := os.Getenv(helperEnv); text != "" {
 		os.Exit(helper(text))
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
+// watchEvery is how often a server looks whether its folder, lock and sockets are
+// still its own. More often would wake an idle machine; until then clients are
+// denied. Tests alone set another.
+var watchEvery = 10 * time.Second
+
+// maxMends in mendSpan is how often a server puts them back; then it waits, and
+// clients are denied.
 const (
-	// watchEvery is how often a server looks whether its folder, lock and sockets
-	// are still its own. More often would wake an idle machine; until then clients
-	// are denied.
-	watchEvery = 10 * time.Second
-	// maxMends in mendSpan is how often it puts them back; then it waits, and
-	// clients are denied.
 	maxMends = 10
 	mendSpan = time.Minute
 )
