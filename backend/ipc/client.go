@@ -18,6 +18,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // maxAnswer is the longest answer line that a client takes.
@@ -134,6 +135,9 @@ func (c *Client) Alive() bool {
 // Exec asks the host to run a command and returns what came of it. A refusal
 // is an *Error. Request.Progress must return at once.
 func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, error) {
+	if err := c.NameAskers(ctx, token, x.Request.AgentID, x.Askers); err != nil {
+		return ExecAnswer{}, err
+	}
 	x.challenge = c.challenge
 	x.Progress = x.Request.Progress != nil
 	text, err := encodeExec(x)
@@ -153,6 +157,15 @@ func (c *Client) Exec(ctx context.Context, token string, x Exec) (ExecAnswer, er
 		out.Error = *p.Error
 	}
 	return out, nil
+}
+
+// NameAskers tells the host for which processes we ask from now on, if there are
+// any. Where it fails nothing must be asked for them.
+func (c *Client) NameAskers(ctx context.Context, token, agent string, askers []proc.ID) error {
+	if len(askers) == 0 {
+		return nil
+	}
+	return c.Call(ctx, []byte(token), MethodAskers, Askers{agent, askers}, nil)
 }
 
 // Signer has a person sign a call that a host wants confirmed. params is their

@@ -227,7 +227,10 @@ func (c *conn) call(f frame) bool {
 		}
 	}
 	if bridges[k.Method] && c.passesOn(k.challenge) != nil {
-		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own programs may say what somebody answered elsewhere", Reason: approval.ReasonInvalid})
+		return c.refuse(f, &Error{Code: CodeForbidden, Message: "only Countersign's own programs may say what somebody said elsewhere", Reason: approval.ReasonInvalid})
+	}
+	if k.Method == MethodAskers {
+		return c.begin(f, func() any { return callReply(f.id, c.addAskers(k.Params)) })
 	}
 	if asks[k.Method] && !c.remember(agentIn(k.Params)) {
 		return false

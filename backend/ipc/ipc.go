@@ -15,6 +15,7 @@ import (
 	"errors"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // Handler does what frames ask for. Its methods run at the same time, one
@@ -41,6 +42,10 @@ type Exec struct {
 	Progress bool
 	// Receipt asks for the receipt of a denial.
 	Receipt bool
+	// Askers are the processes for which a program of ours asks, of whoever is at
+	// the other end of a connection over loopback. A client names them to the host
+	// before it asks; a host finds none here.
+	Askers []proc.ID
 
 	challenge string // that of the connection
 }

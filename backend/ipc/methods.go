@@ -15,7 +15,12 @@ var asks = map[string]bool{"tool.decide": true, "approved.run": true}
 
 // bridges are the methods for our own programs alone: what they say that somebody
 // at a gateway or an MCP client said, anybody could say.
-var bridges = map[string]bool{"pending.escalated": true, "pending.own": true, "pending.elicited": true}
+var bridges = map[string]bool{MethodAskers: true, "pending.escalated": true, "pending.own": true, "pending.elicited": true}
+
+// MethodAskers tells, before our own program asks for it, which processes are at
+// the other end of a connection over loopback: they are remembered too as such
+// that asked. Its parameters are Askers.
+const MethodAskers = "askers.add"
 
 // methods are those of kind call, with the weakest credential that each
 // accepts (product.md, two credentials).
@@ -41,6 +46,7 @@ var methods = map[string]credential{
 	// A request as those of kind exec and request are.
 	"tool.decide":  byToken,
 	"tools.denied": byToken,
+	MethodAskers:   byToken,
 	"approved.run": byToken, // who has the id may run what was allowed under it
 
 	"pending.escalated": byToken,

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"net/netip"
 )
 
 // What the kernel of macOS answers, read apart from the asking, so that bytes
@@ -89,4 +90,46 @@ func ofArguments(b []byte) (argv []string, environ []byte, err error) {
 		}
 	}
 	return argv, b, nil
+}
+
+// Parts of struct proc_fdinfo and struct socket_fdinfo (sys/proc_info.h): what a
+// file is, and of a socket its kind and the addresses of struct in_sockinfo.
+const (
+	fileSize = 8 // number and kind
+	isSocket = 2 // PROX_FDTYPE_SOCKET
+
+	socketSize    = 792
+	socketKind    = 256 // 24 bytes of struct proc_fileinfo, then soi_kind at 232
+	isTCP         = 2   // SOCKINFO_TCP
+	socketTheirs  = 264 // insi_fport; network order in the lower 16 bits
+	socketOurs    = 268 // insi_lport
+	socketVersion = 288 // insi_vflag
+	isIPv4        = 1   // INI_IPV4
+	socketTo      = 296 // insi_faddr: 16 bytes, of IPv4 the last four
+	socketFrom    = 312 // insi_laddr
+)
+
+// socketsOf are the numbers of the sockets in a list of struct proc_fdinfo.
+func socketsOf(b []byte) (list []int) {
+	for ; len(b) >= fileSize; b = b[fileSize:] {
+		if binary.LittleEndian.Uint32(b[4:]) == isSocket {
+			list = append(list, int(int32(binary.LittleEndian.Uint32(b))))
+		}
+	}
+	return list
+}
+
+// ofSocket reads the two addresses of a TCP socket, zero values of another one.
+func ofSocket(b []byte) (ours, theirs netip.AddrPort) {
+	if len(b) < socketSize || binary.LittleEndian.Uint32(b[socketKind:]) != isTCP {
+		return ours, theirs
+	}
+	read := func(address, port int) netip.AddrPort {
+		ip := netip.AddrFrom16([16]byte(b[address : address+16]))
+		if b[socketVersion]&isIPv4 != 0 {
+			ip = netip.AddrFrom4([4]byte(b[address+12 : address+16]))
+		}
+		return netip.AddrPortFrom(ip.Unmap(), binary.BigEndian.Uint16(b[port:]))
+	}
+	return read(socketFrom, socketOurs), read(socketTo, socketTheirs)
 }

@@ -100,3 +100,33 @@ func TestVnode(t *testing.T) {
 		}
 	}
 }
+
+// TestSockets reads which files of a process are sockets, and the addresses of one.
+func TestSockets(t *testing.T) {
+	var files []byte
+	for _, f := range [][2]uint32{{0, 1}, {7, isSocket}, {9, isSocket}} {
+		files = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(files, f[0]), f[1])
+	}
+	if got := socketsOf(append(files, 1, 2, 3)); !slices.Equal(got, []int{7, 9}) {
+		t.Error(got)
+	}
+	b := make([]byte, socketSize)
+	b[socketKind], b[socketVersion] = isTCP, isIPv4
+	copy(b[socketTheirs:], []byte{0x1f, 0x90})
+	copy(b[socketOurs:], []byte{0xc0, 0x01})
+	copy(b[socketFrom+12:], []byte{127, 0, 0, 1})
+	copy(b[socketTo+12:], []byte{127, 0, 0, 2})
+	if ours, theirs := ofSocket(b); ours.String() != "127.0.0.1:49153" || theirs.String() != "127.0.0.2:8080" {
+		t.Error(ours, theirs)
+	}
+	b[socketVersion] = 2
+	copy(b[socketFrom:], []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1})
+	copy(b[socketTo:], []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})
+	if ours, theirs := ofSocket(b); ours.String() != "127.0.0.1:49153" || theirs.String() != "[::1]:8080" {
+		t.Error(ours, theirs)
+	}
+	b[socketKind] = 1
+	if ours, _ := ofSocket(b); ours.IsValid() {
+		t.Error("a socket of another kind")
+	}
+}

@@ -154,6 +154,9 @@ func (s *session) exec(ctx context.Context, req *sdk.CallToolRequest, q execInpu
 	if err != nil {
 		return nil, err
 	}
+	if x.Askers, err = peersOf(req); err != nil {
+		return nil, fmt.Errorf("nothing runs for a program that cannot be seen: %w", err)
+	}
 	if q.Background {
 		r, err := s.start(x, q.Command.String())
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/countersign-app/countersign/backend/proc"
 	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
@@ -89,8 +90,9 @@ func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 	s := newServer(opt, legacy())
 	h := &http.Server{
 		Handler: s.handler(door, l.Addr()), ReadHeaderTimeout: arriving, IdleTimeout: idleConnection, MaxHeaderBytes: maxHeader,
-		ErrorLog:  slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
-		ConnState: webdoor.Room(maxConnections),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ErrorLog:    slog.NewLogLogger(opt.Log.Handler(), slog.LevelWarn),
+		ConnState:   webdoor.Room(maxConnections),
 	}
 	stop := context.AfterFunc(ctx, func() {
 		s.endAll()
@@ -166,6 +168,23 @@ func requestOf(req *sdk.CallToolRequest) context.Context {
 	}
 	ctx, _ := req.Extra.TokenInfo.Extra[requestKey].(context.Context)
 	return ctx
+}
+
+// connKey is where the context of a request has its connection.
+type connKey struct{}
+
+// peersOf are the processes that sent the HTTP request which brought a call, nil
+// for a call that came otherwise: then it was who started us, or its child.
+func peersOf(req *sdk.CallToolRequest) ([]proc.ID, error) {
+	asked := requestOf(req)
+	if asked == nil {
+		return nil, nil
+	}
+	c, is := asked.Value(connKey{}).(net.Conn)
+	if !is {
+		return nil, proc.ErrNobody
+	}
+	return proc.Peers(c)
 }
 
 const sessionHeader = "Mcp-Session-Id"

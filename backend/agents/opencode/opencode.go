@@ -24,6 +24,7 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/proc"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -36,8 +37,9 @@ type Options struct {
 	Password string
 	// Decide decides one call. Its context ends when somebody else answered, or
 	// when the server is gone. An error leaves the request pending, and it is
-	// decided again later. It is called by many at once.
-	Decide func(context.Context, approval.ToolCall) (approval.Outcome, error)
+	// decided again later. It is called by many at once. The processes are the
+	// server: those that hold the other end of the stream of events.
+	Decide func(context.Context, approval.ToolCall, []proc.ID) (approval.Outcome, error)
 	Log    *slog.Logger
 }
 
@@ -194,7 +196,11 @@ func (f *follower) answer(ctx, own context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.Decide(own, e.Call)
+	peers, err := f.server.peers()
+	if err != nil {
+		return err
+	}
+	o, err := f.Decide(own, e.Call, peers)
 	if own.Err() != nil {
 		return nil
 	}

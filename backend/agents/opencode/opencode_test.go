@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // decider decides in the place of a host and its people.
@@ -30,6 +31,11 @@ var (
 	nobody = approval.Outcome{Verdict: approval.VerdictDeny, Receipt: approval.Receipt{Reason: approval.ReasonPromptExpired}}
 )
 
+// only leaves out whose server it is.
+func (d decider) only(ctx context.Context, call approval.ToolCall, _ []proc.ID) (approval.Outcome, error) {
+	return d(ctx, call)
+}
+
 func always(o approval.Outcome) decider {
 	return func(context.Context, approval.ToolCall) (approval.Outcome, error) { return o, nil }
 }
@@ -40,7 +46,7 @@ func follows(t *testing.T, s *fake, decide decider) (stop func() string) {
 	t.Helper()
 	var log bytes.Buffer
 	f, err := newFollower(Options{
-		URL: "http://" + s.address, Password: s.password, Decide: decide, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		URL: "http://" + s.address, Password: s.password, Decide: decide.only, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -444,7 +450,7 @@ func TestLines(t *testing.T) {
 
 // TestURL: only a server of this machine is followed.
 func TestURL(t *testing.T) {
-	opt := Options{Decide: always(yes), Log: slog.New(slog.DiscardHandler)}
+	opt := Options{Decide: always(yes).only, Log: slog.New(slog.DiscardHandler)}
 	for text, ok := range map[string]bool{
 		"http://127.0.0.1:4096": true, "http://127.0.0.1:4096/": true, "http://[::1]:4096": true, "http://localhost:4096": true,
 		"https://127.0.0.1:4096": false, "http://192.168.1.2:4096": false, "http://example.com": false, "http://localhost.example.com": false,
@@ -468,7 +474,7 @@ func TestPassword(t *testing.T) {
 	if log := stop(); strings.Contains(log, s.password) {
 		t.Errorf("the password is in the log: %s", log)
 	}
-	f, err := newFollower(Options{URL: "http://" + s.address, Password: "wrong", Log: slog.New(slog.DiscardHandler), Decide: always(yes)})
+	f, err := newFollower(Options{URL: "http://" + s.address, Password: "wrong", Log: slog.New(slog.DiscardHandler), Decide: always(yes).only})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +496,7 @@ func TestNoOpencode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(h)
 			defer s.Close()
-			f, err := newFollower(Options{URL: s.URL, Log: slog.New(slog.DiscardHandler), Decide: always(yes)})
+			f, err := newFollower(Options{URL: s.URL, Log: slog.New(slog.DiscardHandler), Decide: always(yes).only})
 			if err != nil {
 				t.Fatal(err)
 			}

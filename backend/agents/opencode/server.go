@@ -11,10 +11,13 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 const (
@@ -29,6 +32,9 @@ const (
 type server struct {
 	base, password string
 	client         *http.Client
+
+	mu     sync.Mutex
+	stream net.Conn // of the events, nil before the first
 }
 
 func newServer(base, password string) *server {
@@ -37,7 +43,7 @@ func newServer(base, password string) *server {
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
 	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &server{base, password, &http.Client{Transport: t, CheckRedirect: refuse}}
+	return &server{base: base, password: password, client: &http.Client{Transport: t, CheckRedirect: refuse}}
 }
 
 // dial connects to this machine and to no other, whatever localhost means here.
@@ -55,6 +61,11 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 
 // events opens the stream of events of all folders.
 func (s *server) events(ctx context.Context) (io.ReadCloser, error) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stream = got.Conn
+	}})
 	resp, err := s.send(ctx, http.MethodGet, "/global/event", nil)
 	if err != nil {
 		return nil, err
@@ -64,6 +75,17 @@ func (s *server) events(ctx context.Context) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("what answers there is no opencode that is known here: it sends %q and no events", kind)
 	}
 	return resp.Body, nil
+}
+
+// peers are the processes that send the events, at this moment.
+func (s *server) peers() ([]proc.ID, error) {
+	s.mu.Lock()
+	stream := s.stream
+	s.mu.Unlock()
+	if stream == nil {
+		return nil, proc.ErrNobody
+	}
+	return proc.Peers(stream)
 }
 
 // send sends a request. The caller closes the body of the answer.

@@ -17,6 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/proc"
 	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -178,7 +179,7 @@ func (c *hookCommand) answer(ctx context.Context, agent hook.Agent, start time.T
 		}
 		return a
 	}
-	o, err := inTime(ctx, deadline, func(ctx context.Context) (approval.Outcome, error) { return c.decide(ctx, call) })
+	o, err := inTime(ctx, deadline, func(ctx context.Context) (approval.Outcome, error) { return c.decide(ctx, call, nil) })
 	if err != nil {
 		return c.undecided(ctx, deadline, e, input, err)
 	}
@@ -238,7 +239,7 @@ var errHookAnswer = errors.New("the host's answer cannot be read")
 
 // askHost asks the host of a state folder. Its connection is this call's alone:
 // when it closes, the question is withdrawn.
-func askHost(ctx context.Context, state paths.State, call approval.ToolCall) (o approval.Outcome, err error) {
+func askHost(ctx context.Context, state paths.State, call approval.ToolCall, askers []proc.ID) (o approval.Outcome, err error) {
 	socket, err := store.ReadSocket(state.Approvals())
 	if err != nil {
 		return o, err
@@ -248,6 +249,9 @@ func askHost(ctx context.Context, state paths.State, call approval.ToolCall) (o 
 		return o, err
 	}
 	defer client.Close()
+	if err := client.NameAskers(ctx, socket.Token, call.AgentID, askers); err != nil {
+		return o, err
+	}
 	err = client.Call(ctx, []byte(socket.Token), "tool.decide", call, &o)
 	if err == nil && o.Verdict == approval.VerdictUnset {
 		err = errHookAnswer

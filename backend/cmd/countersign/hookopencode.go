@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/agents/opencode"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // hookOpencode answers the permission requests of a running opencode, which has
@@ -25,12 +26,12 @@ func (c *hookOpencode) Run(p *program) error {
 	}
 	err := opencode.Follow(p.ctx, opencode.Options{
 		URL: c.URL, Password: os.Getenv("OPENCODE_SERVER_PASSWORD"), Log: slog.New(slog.NewTextHandler(p.stderr, nil)),
-		Decide: func(ctx context.Context, call approval.ToolCall) (approval.Outcome, error) {
+		Decide: func(ctx context.Context, call approval.ToolCall, askers []proc.ID) (approval.Outcome, error) {
 			call.Deadline = time.Now().Add(hookWait).UnixMilli() // opencode waits without end
 			if c.Agent != "" {
 				call.AgentID = c.Agent
 			}
-			return one.decide(ctx, call)
+			return one.decide(ctx, call, askers)
 		},
 	})
 	if err != nil {

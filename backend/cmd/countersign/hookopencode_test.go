@@ -3,12 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -85,16 +85,18 @@ func TestHookOpencode(t *testing.T) {
 	})
 	events, replies := make(chan string), make(chan [2]string, 10)
 	url := opencodeServer(t, "secret-word", events, replies)
-	cmd := w.command("hook", "opencode", "--url", url, "--agent", "robot")
-	cmd.Env = append(cmd.Env, "OPENCODE_SERVER_PASSWORD=secret-word")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
+	// It must not be a child of the host, which is this test.
+	out, code, pidFile := filepath.Join(w.home, "out"), filepath.Join(w.home, "code"), filepath.Join(w.home, "pid")
+	shell := w.program("sh", "-c", `(countersign hook opencode --url "$1" --agent robot >"$2" 2>&1 & echo $! >"$4"; wait $!; echo $? >"$3") &`, "sh", url, out, code, pidFile)
+	shell.Env = append(shell.Env, "OPENCODE_SERVER_PASSWORD=secret-word")
+	if err := shell.Run(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	pid, err := readPID(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 
 	events <- opencodeAsks("per_1", "ls")
 	if got := within(t, replies); got != [2]string{"per_1", `{"reply":"once"}`} {
@@ -108,11 +110,12 @@ func TestHookOpencode(t *testing.T) {
 	within(t, asked)
 	events <- `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_3","reply":"once"}}`
 	within(t, withdrawn)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := within(t, ended); err != nil || len(replies) > 0 || strings.Contains(said.String(), "secret-word") {
-		t.Errorf("it ended with %v, %d more replies, and said:\n%s", err, len(replies), said.String())
+	ended, err := readPID(code)
+	if said := fileText(t, out); err != nil || ended != 0 || len(replies) > 0 || strings.Contains(said, "secret-word") {
+		t.Errorf("it ended with %d (%v), %d more replies, and said:\n%s", ended, err, len(replies), said)
 	}
 }
 

@@ -26,12 +26,14 @@ func TestMain(m *testing.M) {
 	// A program built with the race detector sleeps a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(approvaltest.Main{M: m}, map[string]func(){
-		"countersign": main,
-		"ask":         func() { os.Exit(askAs(os.Args[1:])) },
-		"code":        func() { os.Exit(code(os.Args[1:])) },
-		"attack":      func() { os.Exit(attack(os.Args[1:])) },
-		"operate":     func() { os.Exit(operate(os.Args[1:])) },
-		"machine":     machine,
+		"countersign":    main,
+		"ask":            func() { os.Exit(askAs(os.Args[1:])) },
+		"code":           func() { os.Exit(code(os.Args[1:])) },
+		"attack":         func() { os.Exit(attack(os.Args[1:])) },
+		"operate":        func() { os.Exit(operate(os.Args[1:])) },
+		"machine":        machine,
+		"mcp-agent":      func() { os.Exit(mcpAgent(os.Args[1:])) },
+		"opencode-agent": func() { os.Exit(opencodeAgent(os.Args[1:])) },
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 const (
@@ -39,13 +40,13 @@ func isThere(err error) bool { return errors.Is(err, ipc.ErrSilent) || errors.Is
 
 // decide asks the host. One that hung up may take a moment to let go of its lock;
 // whoever holds it longer is there.
-func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall) (o approval.Outcome, err error) {
+func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall, askers []proc.ID) (o approval.Outcome, err error) {
 	state, err := paths.Find(c.stateDir, os.Getenv)
 	if err != nil {
 		return o, err
 	}
 	for start := time.Now(); ; {
-		o, err = askHost(ctx, state, call)
+		o, err = askHost(ctx, state, call, askers)
 		switch {
 		case !hostMissing(err) || !ipc.Held(state.Lock()):
 			return o, err
