@@ -101,6 +101,7 @@ func TestRealAgentsCannotOperate(t *testing.T) {
 			m := model.Start(t, commands...)
 			line := use.start(t, w, m)
 			shell := newShell(t, w)
+			keepTree(t, shell.pid, strings.ReplaceAll(use.name, " ", "-"), w.home)
 			shell.run(t, line, 3*time.Minute)
 
 			results := m.Results()
@@ -238,6 +239,7 @@ func (w *world) countersign(t *testing.T) string {
 // shell is a shell that a person types into.
 type shell struct {
 	*terminal
+	pid  int
 	runs int
 }
 
@@ -249,7 +251,7 @@ func newShell(t *testing.T, w *world) *shell {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.slave, term.slave, term.slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p := background(t, cmd)
-	s := &shell{terminal: term}
+	s := &shell{terminal: term, pid: p.Process.Pid}
 	s.types(t, "stty -echo\n")
 	if p.isOver() {
 		t.Fatal("the shell has ended")
