@@ -45,6 +45,7 @@ if [ "$(uname -s)" = Linux ]; then
 	have dash || need="$need dash"
 	have ps || need="$need procps"
 	have busybox || need="$need busybox"
+	have tmux || need="$need tmux"
 	have bwrap || need="$need bubblewrap"
 	# Objective-C files are read by clang, and the bundle by file.
 	have clang || need="$need clang"
