@@ -86,7 +86,7 @@ test: build unit swap-test random-test fuzz-test page-test desktop-test
 
 # -race needs a C compiler, which setup looks for.
 unit: setup
-	COUNTERSIGN_TEST=all $(GO) test -race -tags $(CLITAGS) -count=1 -timeout 20m ./...
+	COUNTERSIGN_TEST=all $(GO) test -race -tags $(CLITAGS) -count=1 -timeout 40m ./...
 
 # Without -race, so that the swaps come as fast as they can.
 swap-test: setup
