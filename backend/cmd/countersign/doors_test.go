@@ -164,7 +164,7 @@ func checkRefused(t *testing.T, tries []attempt) {
 		refused := false
 		says := doorSays
 		if try.Way == "a copy of our program" { // which takes the host for a false one, and then edits the file as anybody could
-			says = append(slices.Clone(says), "is not this installation of Countersign", "an edit of the policy file waits for a person")
+			says = append(slices.Clone(says), "what answers at the socket is not the host of this state folder", "an edit of the policy file waits for a person")
 		}
 		for _, s := range says {
 			refused = refused || strings.Contains(try.Got, s)
