@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/operator"
@@ -178,6 +179,9 @@ func (a *asker) sign(ctx context.Context, method string, params []byte, ask ipc.
 		_ = echo(a.stdin, true)
 		fmt.Fprintln(a.stderr)
 	}()
+	for _, line := range strings.Split(ask.Text, "\n") { // what is signed
+		fmt.Fprintln(a.stderr, display.Escape(line))
+	}
 	fmt.Fprint(a.stderr, "Passphrase: ")
 	select {
 	case typed := <-a.typed:

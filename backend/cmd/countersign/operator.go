@@ -49,22 +49,9 @@ func (c operatorPassphrase) Run(p *program) error {
 	if c.Draw {
 		t.line("The passphrase, to be kept where no program reads it: " + operator.Draw())
 	}
-	typed, err := t.secret(fmt.Sprintf("New passphrase (%d characters or more): ", operator.MinLength))
+	key, err := newPassphrase(t, fmt.Sprintf("New passphrase (%d characters or more): ", operator.MinLength))
 	if err != nil {
 		return err
-	}
-	defer clear(typed)
-	key, err := operator.New(typed)
-	if err != nil {
-		return err
-	}
-	again, err := t.secret("The same again: ")
-	if err != nil {
-		return err
-	}
-	defer clear(again)
-	if !bytes.Equal(typed, again) {
-		return errors.New("the two are not the same: no passphrase was set")
 	}
 	if err := key.Write(path); err != nil {
 		return err
@@ -166,28 +153,50 @@ func (p *program) offerPassphrase() error {
 	defer t.Close()
 	t.line("A passphrase keeps programs from saying yes in your place. Each answer and each looser policy asks for it then.")
 	for {
-		typed, err := t.secret(fmt.Sprintf("Passphrase of %d characters or more, or Enter to go on without: ", operator.MinLength))
-		if err != nil || len(typed) == 0 {
-			return err
-		}
-		key, err := operator.New(typed)
-		if err != nil {
+		key, err := newPassphrase(t, fmt.Sprintf("Passphrase of %d characters or more, or Enter to go on without: ", operator.MinLength))
+		switch {
+		case errors.Is(err, errNothingTyped):
+			return nil
+		case errors.Is(err, errUnfit):
 			t.line(err.Error())
 			continue
-		}
-		again, err := t.secret("The same again: ")
-		switch {
 		case err != nil:
 			return err
-		case !bytes.Equal(typed, again):
-			t.line("The two are not the same.")
-			continue
 		}
-		clear(typed)
-		clear(again)
 		if err := os.MkdirAll(p.state.Dir, 0o700); err != nil {
 			return err
 		}
 		return key.Write(p.state.OperatorPublic())
 	}
+}
+
+// Why a passphrase was not set.
+var (
+	errNothingTyped = errors.New("nothing was typed: no passphrase was set")
+	errUnfit        = errors.New("no passphrase was set")
+)
+
+// newPassphrase asks for a passphrase, twice.
+func newPassphrase(t *personTerminal, question string) (operator.Key, error) {
+	typed, err := t.secret(question)
+	if err != nil {
+		return operator.Key{}, err
+	}
+	defer clear(typed)
+	if len(typed) == 0 {
+		return operator.Key{}, errNothingTyped
+	}
+	key, err := operator.New(typed)
+	if err != nil {
+		return operator.Key{}, fmt.Errorf("%w: %w", errUnfit, err)
+	}
+	again, err := t.secret("The same again: ")
+	if err != nil {
+		return operator.Key{}, err
+	}
+	defer clear(again)
+	if !bytes.Equal(typed, again) {
+		return operator.Key{}, fmt.Errorf("%w: the two are not the same", errUnfit)
+	}
+	return key, nil
 }

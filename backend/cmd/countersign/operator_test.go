@@ -74,11 +74,8 @@ func TestPassphrase(t *testing.T) {
 	}
 	for _, words := range [][]string{
 		{"policy", "set", "--agent", "main", "security", "allowlist"}, {"policy", "show"}, {"history", "verify"}, {"pause"},
-		{"approvals", "deny", "--agent", "main", "rm"}, {"stop"},
+		{"approvals", "add", "--agent", "main", "--deny", "rm"}, {"stop"},
 	} {
-		if words[0] == "approvals" {
-			continue // no question waits
-		}
 		w.must(t, words...)
 	}
 	if out, err := w.command("resume").CombinedOutput(); err == nil {
@@ -169,6 +166,9 @@ func TestPassphraseAtHost(t *testing.T) {
 		mark := len(term.text())
 		term.shows(t, "    uname "+row.option+"\n")
 		answer(t, term, "once", "Passphrase: ")
+		if since := term.text()[mark:]; !strings.Contains(since, "Allows once, for agent main: uname "+row.option) || !strings.Contains(since, w.state.Dir) {
+			t.Errorf("what is signed is not shown:\n%s", since)
+		}
 		term.types(t, row.typed+"\n")
 		if row.code == 0 {
 			<-p.over

@@ -30,6 +30,8 @@ func (p *program) sign(ctx context.Context, method string, params []byte, ask ip
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, signPatience) // who waits for the terminal comes to it then
+	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "--state-dir", p.state.Dir, "operator", "sign")
 	if p.signer != "" {
 		cmd = exec.CommandContext(ctx, "/bin/sh", "-c", p.signer)
