@@ -117,10 +117,17 @@ func (p place) try() (*Client, error) {
 
 // nobody is the error where nobody answers.
 func (p place) nobody() error {
-	if pid, err := lockHolder(p.state.Lock()); err != nil || pid != 0 {
-		return errors.Join(ErrSilent, err)
+	if Held(p.state.Lock()) {
+		return ErrSilent
 	}
 	return ErrAbsent
+}
+
+// Held reports whether a process holds the lock of a host, whichever that is. A
+// lock that cannot be looked at counts as held.
+func Held(lock string) bool {
+	pid, err := lockHolder(lock)
+	return err != nil || pid != 0
 }
 
 // look proves by what the kernel tells that the process at the other end is a

@@ -119,10 +119,6 @@ type Lock struct{ file *os.File }
 // another process has gives ErrLive.
 func Hold(path string) (*Lock, error) {
 	f, err := holdLock(path)
-	for tries := 0; errors.Is(err, ErrLive) && tries < 3; tries++ {
-		time.Sleep(lookAgain) // who only looks whether it is held has it for a moment
-		f, err = holdLock(path)
-	}
 	if err != nil {
 		return nil, err
 	}
