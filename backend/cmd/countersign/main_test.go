@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -25,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	// A program built with the race detector sleeps a second at its end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	testscript.Main(approvaltest.Main{M: m}, map[string]func(){
+	testscript.Main(oneFile{approvaltest.Main{M: m}}, map[string]func(){
 		"countersign":    main,
 		"ask":            func() { os.Exit(askAs(os.Args[1:])) },
 		"code":           func() { os.Exit(code(os.Args[1:])) },
@@ -35,6 +36,31 @@ func TestMain(m *testing.M) {
 		"mcp-agent":      func() { os.Exit(mcpAgent(os.Args[1:])) },
 		"opencode-agent": func() { os.Exit(opencodeAgent(os.Args[1:])) },
 	})
+}
+
+// oneFile makes the programs that testscript laid into PATH names of one file.
+// It clones them on macOS and copies them where a link is refused, and a clone
+// of our program is not our program.
+type oneFile struct{ approvaltest.Main }
+
+func (m oneFile) Run() int {
+	ours, err := exec.LookPath("countersign")
+	if err != nil {
+		return complain("countersign is not in PATH:", err)
+	}
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(ours), "*"))
+	if err != nil {
+		return complain("cannot list the programs:", err)
+	}
+	for _, name := range names {
+		if name == ours {
+			continue
+		}
+		if err := errors.Join(os.Remove(name), os.Link(ours, name)); err != nil {
+			return complain("cannot link a program:", err)
+		}
+	}
+	return m.Main.Run()
 }
 
 // askAs is `ask CODE words…`: it runs `countersign run words…` in a terminal
