@@ -73,7 +73,9 @@ func readPID(file string) (pid int) {
 }
 
 // shell is an interactive one in a terminal, which is typed into.
-func (s *stage) shell() (typed *os.File, pid int) {
+func (s *stage) shell() (typed *os.File, pid int) { return s.shellOf(os.Getuid()) }
+
+func (s *stage) shellOf(uid int) (typed *os.File, pid int) {
 	s.Helper()
 	master, slave, _, err := approvaltest.OpenTerminal()
 	if err != nil {
@@ -83,6 +85,9 @@ func (s *stage) shell() (typed *os.File, pid int) {
 	cmd.Dir, cmd.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TERM=dumb", "TMUX_TMPDIR=" + s.dir}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if uid != os.Getuid() {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)
 	}
@@ -209,11 +214,41 @@ func TestRowTerminalOfAnAgent(t *testing.T) {
 	s.check(b, "hook2 agent2 typed2 agent", "typed")
 }
 
+// An editor's terminals are its own where an agent in one of them asks, and the
+// agent's where a part of the editor asks: then a terminal elsewhere is left.
+func TestRowEditors(t *testing.T) {
+	if _, err := exec.LookPath("script"); err != nil {
+		t.Skip("no program opens a terminal here: script of util-linux is missing")
+	}
+	const window = `SHELL=/bin/sh script -qfc "bash --norc" /dev/null <keys%[1]s >/dev/null 2>&1 & exec 3>keys%[1]s; echo "sh %[2]s &" >&3; `
+	s := play(t, "editor: sh extensions & sh terminals &\nextensions: setsid sh exthook &\nexthook: :\n"+
+		"terminals: "+fmt.Sprintf(window, "1", "claude")+fmt.Sprintf(window, "2", "beside")+"\n"+
+		"claude: "+hook+"\nhook: :\ncommand: :\nbeside: :\ntyped: :")
+	for _, keys := range []string{"keys1", "keys2"} {
+		if err := syscall.Mkfifo(filepath.Join(s.dir, keys), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	typed, _ := s.shell()
+	s.types(typed, "sh editor &")
+	for _, name := range []string{"exthook", "command", "beside"} {
+		s.id(name)
+	}
+	s.types(typed, "sh typed &")
+	b := s.book(os.Getuid(), true)
+	s.takes(b, "hook")
+	s.check(b, "hook claude command", "beside terminals editor exthook typed")
+	s.takes(b, "exthook")
+	s.check(b, "hook claude command exthook extensions editor terminals beside", "typed")
+}
+
 func TestRowTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}
-	s := play(t, "agent: "+hook+"\nhook: :\ncommand: :\nalone: setsid sh hook3 &\nhook3: :\npane: :\ntyped: :")
+	// An agent that types into tmux makes the very tree of a person who types.
+	const sends = "tmux new-window 'bash --norc'; tmux send-keys \"cd $PWD; sh sent &\" Enter;"
+	s := play(t, "agent: "+hook+" "+sends+"\nhook: :\ncommand: :\nsent: :\nalone: setsid sh hook3 &\nhook3: :\npane: :\ntyped: :")
 	typed, _ := s.shell()
 	s.types(typed, "tmux -f /dev/null new-session -d 'bash --norc'; tmux send-keys 'cd "+s.dir+"; sh agent &' Enter; echo")
 	t.Cleanup(func() {
@@ -222,11 +257,12 @@ func TestRowTmux(t *testing.T) {
 		end.Run()
 	})
 	s.id("command")
+	s.id("sent")
 	s.types(typed, "tmux new-window 'cd "+s.dir+"; exec sh alone'; tmux new-window 'bash --norc'; tmux send-keys 'cd "+s.dir+"; sh pane &' Enter; sh typed &")
 	s.id("hook3")
 	b := s.book(os.Getuid(), true)
 	s.takes(b, "hook")
-	s.check(b, "hook agent command", "pane typed alone")
+	s.check(b, "hook agent command", "pane typed alone sent")
 	s.takes(b, "hook3") // of an agent that is the only program of its window
 	s.check(b, "hook agent command hook3 alone", "pane typed")
 }
@@ -311,6 +347,64 @@ func TestRowOrphans(t *testing.T) {
 					t.Fatal("it may operate")
 				}
 			}
+		})
+	}
+}
+
+// Who becomes root in a terminal operates, and what an agent starts that way does
+// not: the walk goes on above root.
+func TestRowSudo(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make a program that becomes root")
+	}
+	s := play(t, "agent: "+hook+" ./sudo --reuid 0 --regid 0 --clear-groups sh taken &\nhook: :\ncommand: :\ntaken: :\nroots: :")
+	program, err := os.ReadFile(approvaltest.Find(t, "setpriv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sudo := filepath.Join(s.dir, "sudo")
+	if err := errors.Join(os.WriteFile(sudo, program, 0o700), os.Chmod(sudo, 0o755|os.ModeSetuid)); err != nil {
+		t.Fatal(err)
+	}
+	typed, _ := s.shellOf(nobody)
+	s.types(typed, "sh agent &")
+	s.types(typed, "./sudo --reuid 0 --regid 0 --clear-groups sh roots &")
+	b := s.book(nobody, true)
+	s.takes(b, "hook")
+	for _, name := range []string{"taken", "roots"} {
+		if info, err := proc.Stat(s.id(name).PID); err != nil || info.UID != 0 {
+			t.Fatalf("%s did not become root: %+v, %v", name, info, err)
+		}
+	}
+	s.check(b, "hook agent command taken", "roots")
+}
+
+// An agent that starts itself anew is an orphan until births are told of, or
+// until it asks again.
+func TestRowAgentStartsAnew(t *testing.T) {
+	for _, births := range []bool{false, true} {
+		t.Run(fmt.Sprint("births told ", births), func(t *testing.T) {
+			s := play(t, "agent: while ! [ -e go ]; do sleep 0.01; done; setsid sh between & exit\nbetween: setsid sh anew & exit\nanew: sh hook & setsid sh command &\nhook: :\ncommand: :\ntyped: :")
+			typed, _ := s.shell()
+			s.types(typed, "sh agent &")
+			s.types(typed, "sh typed &")
+			b := s.book(os.Getuid(), births)
+			s.takes(b, "agent")
+			if births && !s.told {
+				t.Skip("the kernel tells nobody of births here")
+			}
+			os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600)
+			hook := s.id("hook")
+			s.id("command")
+			if births {
+				for end := time.Now().Add(10 * time.Second); b.Check(hook) == nil; time.Sleep(5 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("it may operate")
+					}
+				}
+			}
+			s.takes(b, "hook")
+			s.check(b, "hook anew command", "typed")
 		})
 	}
 }
