@@ -63,22 +63,25 @@ func (c *client) run(ctx context.Context) {
 	}
 }
 
-// show sends what is new among the questions, and what is gone.
+// show sends what is gone among the questions, and then what is new: who sees a
+// new one and answers at once must not be told that the one before waits too.
 func (c *client) show(ctx context.Context) error {
+	open := c.server.open()
 	now := map[string]approval.Prompt{}
-	for _, p := range c.server.open() {
-		id := requestID(p)
-		now[id] = p
-		if was, ok := c.get(id); ok && was.Digest() == p.Digest() && was.Expires == p.Expires {
+	for _, p := range open {
+		now[requestID(p)] = p
+	}
+	for _, gone := range c.gone(now) {
+		if err := c.write(ctx, withdrawn{"approval_withdrawn", gone.SessionKey, requestID(gone)}); err != nil {
+			return err
+		}
+	}
+	for _, p := range open {
+		if was, ok := c.get(requestID(p)); ok && was.Digest() == p.Digest() && was.Expires == p.Expires {
 			continue
 		}
 		c.set(p)
 		if err := c.write(ctx, required(p)); err != nil {
-			return err
-		}
-	}
-	for _, gone := range c.gone(now) {
-		if err := c.write(ctx, withdrawn{"approval_withdrawn", gone.SessionKey, requestID(gone)}); err != nil {
 			return err
 		}
 	}
