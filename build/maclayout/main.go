@@ -135,8 +135,16 @@ func enter(room, program string, words []string) error {
 	if err != nil {
 		return err
 	}
-	inside := tmpdir + "/" + filepath.Base(program)
-	args = append(args, "--ro-bind", program, inside, "--chdir", filepath.Join(checkout, at), "--", inside)
+	// As on a Mac it lies where its own temporary files do, and can be linked there.
+	built := fmt.Sprintf("%s/go-build%d", tmpdir, os.Getpid())
+	if err := os.Mkdir(filepath.Join(room, "private", built), 0o755); err != nil {
+		return err
+	}
+	inside := filepath.Join(built, filepath.Base(program))
+	if err := os.Link(program, filepath.Join(room, "private", inside)); err != nil {
+		return err
+	}
+	args = append(args, "--chdir", filepath.Join(checkout, at), "--", inside)
 	return syscall.Exec(bwrap, append(append([]string{bwrap}, args...), words...), env)
 }
 

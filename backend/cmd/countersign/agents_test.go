@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -215,14 +214,9 @@ func stands(t *testing.T, w *world) {
 	if p := held.Policy; p.Security != approval.SecurityList || p.Ask != approval.AskOnMiss || len(p.Allowlist) > 0 {
 		t.Errorf("the policy was changed: %+v", p)
 	}
-	var seen []check
-	out, _ := w.command("--json", "doctor").Output() // it ends with 1 where anything is amiss
-	if err := json.Unmarshal(out, &seen); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(seen, func(c check) bool { return c.What == "host" && c.OK }) ||
-		slices.ContainsFunc(seen, func(c check) bool { return c.What == "pause" }) {
-		t.Errorf("the host was stopped: %+v", seen)
+	var status host.Status
+	if err := (&program{ctx: t.Context(), state: w.state, home: w.home}).read("status", nil, &status); err != nil || status.Paused {
+		t.Errorf("the host was stopped: %v", err)
 	}
 	if n := w.waiting(t); n != 1 {
 		t.Errorf("%d questions wait, and one did", n)

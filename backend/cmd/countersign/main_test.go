@@ -38,26 +38,26 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// oneFile makes the programs that testscript laid into PATH names of one file.
-// It clones them on macOS and copies them where a link is refused, and a clone
-// of our program is not our program.
+// oneFile makes the programs that testscript laid into PATH further names of the
+// test binary. It clones them on macOS, and a clone of our program is not ours.
 type oneFile struct{ approvaltest.Main }
 
 func (m oneFile) Run() int {
+	self, err := os.Executable()
+	if err != nil {
+		return complain("this program cannot be found:", err)
+	}
 	ours, err := exec.LookPath("countersign")
 	if err != nil {
 		return complain("countersign is not in PATH:", err)
 	}
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(ours), "*"))
 	if err != nil {
-		return complain("cannot list the programs:", err)
+		return complain("the programs cannot be listed:", err)
 	}
 	for _, name := range names {
-		if name == ours {
-			continue
-		}
-		if err := errors.Join(os.Remove(name), os.Link(ours, name)); err != nil {
-			return complain("cannot link a program:", err)
+		if err := errors.Join(os.Remove(name), os.Link(self, name)); err != nil {
+			return complain("a program cannot be linked:", err)
 		}
 	}
 	return m.Main.Run()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -265,7 +266,9 @@ func eventually(so func() bool) bool {
 // answers reports whether a host answers here. A host that starts listens a
 // little earlier, and answers when it has cleaned up after the one before.
 func (w *world) answers() bool {
-	return w.command("running", "list").Run() == nil
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return (&program{ctx: ctx, state: w.state, home: w.home}).read("status", nil, nil) == nil
 }
 
 // readPID waits for a file with a process id, which a command of a test writes.
