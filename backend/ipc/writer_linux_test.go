@@ -82,7 +82,13 @@ func TestProveNamespace(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("no user namespaces here:", err)
 	}
-	eventually(t, "it listens", func() bool { _, err := os.Stat(socket); return err == nil })
+	eventually(t, "it listens", func() bool { // its name is there a little earlier
+		nc, err := net.Dial("unix", socket)
+		if err == nil {
+			nc.Close()
+		}
+		return err == nil
+	})
 	p := place{state: paths.State{Dir: filepath.Dir(socket)}, wait: patience}
 	if _, err := p.try(); !errors.Is(err, ErrUnproven) {
 		t.Errorf("%v", err)
