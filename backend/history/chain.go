@@ -22,14 +22,15 @@ type end struct {
 // next is the link of a row behind this one. Its hash covers the link before,
 // its place, and every value of the row that is not empty, each with its name
 // and behind its length, so that no two rows give the same text and a column
-// that comes later changes no hash of a row without it. queued is when the row
-// came, which orders it by time as its n does by place.
-func (e end) next(row *Row, queued int64) (end, error) {
+// that comes later changes no hash of a row without it. Of a text that is kept
+// apart it covers the hash. queued is when the row came, which orders it by time
+// as its n does by place.
+func (e end) next(row *stored, queued int64) (end, error) {
 	return e.over(append(row.columns(), column{"n", row.N}, column{"queued", queued}))
 }
 
 // unplaced is next as it was before the hash covered n and queued.
-func (e end) unplaced(row *Row) (end, error) { return e.over(row.columns()) }
+func (e end) unplaced(row *stored) (end, error) { return e.over(row.columns()) }
 
 func (e end) over(columns []column) (end, error) {
 	n := end{link: e.link + 1}
@@ -83,7 +84,7 @@ func writeEnd(x executor, which string, e end) error {
 func chainAll(tx *sql.Tx) error {
 	var head end
 	for after, more := int64(0), true; more; {
-		rows, err := readRows(context.Background(), tx, "runs WHERE n > ? AND state NOT IN ('waiting', 'running') ORDER BY n LIMIT 1000", []any{after})
+		rows, err := readStored(context.Background(), tx, "runs WHERE n > ? AND state NOT IN ('waiting', 'running') ORDER BY n LIMIT 1000", []any{after})
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func chainAll(tx *sql.Tx) error {
 				return err
 			}
 			if row.Parent == "" {
-				if _, err := tx.Exec(index, row.N, wordsOf(row), tagsOf(row)); err != nil {
+				if _, err := tx.Exec(index, row.N, wordsOf(&row.Row), tagsOf(&row.Row)); err != nil {
 					return err
 				}
 			}

@@ -86,7 +86,7 @@ func TestChainNames(t *testing.T) {
 		{"all removed", "DELETE FROM runs WHERE link > 0", "", "missing at the end"},
 		{"taken out of the chain", "UPDATE runs SET link = NULL, chain = NULL WHERE id = 'e'; UPDATE ends SET link = 4, chain = (SELECT chain FROM runs WHERE id = 'd') WHERE which = 'last'", "e", "not in the chain"},
 		{"two in each other's place", "UPDATE runs SET link = 99 WHERE id = 'b'; UPDATE runs SET link = 2 WHERE id = 'c'; UPDATE runs SET link = 3 WHERE id = 'b'", "c", "changed"},
-		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain, risk, choices, choice FROM runs WHERE id = 'e'", "z", "changed"},
+		{"one put in at the end", "INSERT INTO runs SELECT 77, queued, 'z', parent, seq, state, agent_id, session_key, peer_pid, peer_exe, who, command, argv, cwd, env_names, program, verdict, reason, sentence, security, ask, entry, decision, answered_by, note, pgid, pstarted, arrived, asked, answered, started, ended, exit_code, signal, timed_out, output_size, output_hash, error, judged, judged_reason, judged_sentence, 6, chain, risk, choices, choice, texts FROM runs WHERE id = 'e'", "z", "changed"},
 		{"the end moved", "UPDATE ends SET chain = zeroblob(32) WHERE which = 'last'", "", "missing at the end"},
 		{"the beginning moved", "UPDATE ends SET chain = randomblob(32) WHERE which = 'removed'", "a", "changed"},
 		{"when it came", "UPDATE runs SET queued = 1 WHERE id = 'c'", "c", "changed"},
@@ -178,6 +178,9 @@ func TestChainOfAnOldFile(t *testing.T) {
 	}
 }
 
+// before5 makes of a file without long texts one of the fourth version.
+const before5 = "DROP TABLE texts; DROP TABLE needs; DROP TABLE textwords; ALTER TABLE runs DROP COLUMN texts; PRAGMA user_version = 4"
+
 // before4 makes of a file one of the third version, and returns its head.
 func before4(t *testing.T, at string) string {
 	t.Helper()
@@ -196,7 +199,7 @@ func before4(t *testing.T, at string) string {
 		err = tx.QueryRow("SELECT chain FROM ends WHERE which = 'last'").Scan(&last)
 	}
 	if err == nil {
-		_, err = tx.Exec("DROP TABLE trims; DELETE FROM ends WHERE which = 'placed'; PRAGMA user_version = 3")
+		_, err = tx.Exec(before5 + "; DROP TABLE trims; DELETE FROM ends WHERE which = 'placed'; PRAGMA user_version = 3")
 	}
 	if err = errors.Join(err, tx.Commit()); err != nil {
 		t.Fatal(err)

@@ -34,10 +34,13 @@ var schema3 string
 //go:embed schema4.sql
 var schema4 string
 
+//go:embed schema5.sql
+var schema5 string
+
 // migrations lead from one version of the file to the next. The version is
 // how many of them were applied.
 func migrations() []migration {
-	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}, {schema4, placeAll}}
+	return []migration{{schema: schema1}, {schema2, chainAll}, {schema: schema3}, {schema4, placeAll}, {schema: schema5}}
 }
 
 // migration is a change of the schema, and of the rows that are there, once they
@@ -139,7 +142,7 @@ func (f *file) begin() error {
 		return err
 	}
 	f.head = e.last
-	if f.known, err = f.writer.Prepare("SELECT n, queued, link IS NOT NULL FROM runs WHERE id = ?"); err != nil {
+	if f.known, err = f.writer.Prepare("SELECT n, queued, link IS NOT NULL, texts IS NOT NULL FROM runs WHERE id = ?"); err != nil {
 		return err
 	}
 	return f.writer.QueryRow(`SELECT max((SELECT coalesce(max(n), 0) FROM runs), (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs'))`).Scan(&f.last)

@@ -5,7 +5,8 @@
 // it set aside) and nothing else. A row that Put took is on disk within a
 // second; a row that it could not take is an error, and then nothing may run.
 // It stores what it is given: secrets are redacted by the caller, and the
-// output of a command never comes here.
+// output of a command never comes here. A long text is kept once, however many
+// rows have it (see inRow).
 package history
 
 import (

@@ -29,6 +29,7 @@ type quota struct {
 	day    int64 // since 1970, in UTC
 	all    tally
 	agents map[string]*tally
+	texts  map[string]bool // long texts of this day, by hash: each counts once
 }
 
 // tally is what was kept of an agent, how many more there were, and of these how
@@ -46,7 +47,7 @@ func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
 	}
 	if day := now / (24 * time.Hour).Milliseconds(); day != q.day || q.agents == nil {
 		counting = q.rest(now)
-		*q = quota{day: day, agents: map[string]*tally{}}
+		*q = quota{day: day, agents: map[string]*tally{}, texts: map[string]bool{}}
 	}
 	name := row.AgentID
 	if q.agents[name] == nil && q.all.full(allRows, allBytes) {
@@ -58,14 +59,32 @@ func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
 		q.agents[name] = t
 	}
 	if !t.full(agentRows, agentBytes) && !q.all.full(allRows, allBytes) {
-		t.rows, t.bytes = t.rows+1, t.bytes+row.size()
-		q.all.rows, q.all.bytes = q.all.rows+1, q.all.bytes+row.size()
+		size := q.size(row)
+		t.rows, t.bytes = t.rows+1, t.bytes+size
+		q.all.rows, q.all.bytes = q.all.rows+1, q.all.bytes+size
 		return false, counting
 	}
 	if t.more++; t.more&(t.more-1) == 0 {
 		counting = append(counting, t.count(name, now))
 	}
 	return true, counting
+}
+
+// size is what a row adds to the file: a text that it has in common with another
+// one of the day nothing.
+func (q *quota) size(row *Row) int {
+	s, texts, err := split(*row)
+	if err != nil {
+		return row.size() // and the write says why
+	}
+	size := s.size()
+	for hash, text := range texts {
+		if !q.texts[hash] {
+			size += len(text)
+		}
+		q.texts[hash] = true
+	}
+	return size
 }
 
 // refused reports whether a person here said no. A question that nobody answered,

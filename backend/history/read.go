@@ -1,9 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -57,28 +59,60 @@ func (q Query) tags() (tags []string) {
 	return tags
 }
 
+// conditions are what rows must fulfil, with their arguments.
+type conditions struct {
+	where []string
+	args  []any
+}
+
+func (c *conditions) only(condition string, args ...any) {
+	c.where = append(c.where, condition)
+	c.args = append(c.args, args...)
+}
+
 // List returns rows, newest first, those that are still queued included.
 func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
-	var where []string
-	var args []any
-	only := func(condition string, arg any) {
-		where = append(where, condition)
-		args = append(args, arg)
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
 	}
-	from, n := "runs", "n"
-	if find := match(q.Text, q.tags()); find != "" {
-		// The index goes first and gives its rows in their order, so that a page
-		// ends the search.
-		from, n = "words CROSS JOIN runs ON n = words.rowid", "words.rowid"
-		only("words MATCH ?", find)
-	} else if q.Text != "" {
-		return nil, nil // nothing in it can be found
+	limit = min(limit, maxLimit)
+	find := searchFor(q.Text, q.tags())
+	if find.match() == "" {
+		if q.Text != "" {
+			return nil, nil // nothing in it can be found
+		}
+		return d.page(ctx, q, limit, "runs", "n", conditions{})
 	}
+	// The index goes first and gives its rows in their order, so that a page
+	// ends the search.
+	var c conditions
+	c.only("words MATCH ?", find.match())
+	rows, err := d.page(ctx, q, limit, "words CROSS JOIN runs ON n = words.rowid", "words.rowid", c)
+	if err != nil || len(find.terms) == 0 {
+		return rows, err
+	}
+	c = conditions{}
+	condition, args := find.inTexts()
+	c.only(condition, args...)
+	more, err := d.page(ctx, q, limit, "runs", "n", c)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, more...)
+	slices.SortStableFunc(rows, func(x, y Row) int { return cmp.Compare(y.N, x.N) })
+	rows = slices.CompactFunc(rows, func(x, y Row) bool { return x.N == y.N })
+	return rows[:min(limit, len(rows))], nil
+}
+
+// page returns the rows of a query, of which n is called so here, that also fulfil
+// these conditions.
+func (d *DB) page(ctx context.Context, q Query, limit int, from, n string, c conditions) ([]Row, error) {
 	if q.ID != "" {
-		only("id = ?", q.ID)
+		c.only("id = ?", q.ID)
 	}
 	if q.SessionKey != "" {
-		only("session_key = ?", q.SessionKey)
+		c.only("session_key = ?", q.SessionKey)
 	}
 	if q.Since > 0 {
 		// Rows of before are not even looked at.
@@ -86,11 +120,11 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		only(n+" >= ?", at)
-		only("queued >= ?", q.Since)
+		c.only(n+" >= ?", at)
+		c.only("queued >= ?", q.Since)
 	}
 	if q.Until > 0 {
-		only("queued < ?", q.Until)
+		c.only("queued < ?", q.Until)
 	}
 	if q.Since > 0 && q.Until > 0 {
 		// Nor are those behind the last one that can be meant.
@@ -98,28 +132,24 @@ func (d *DB) List(ctx context.Context, q Query) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		only(n+" <= ?", last)
+		c.only(n+" <= ?", last)
 	}
 	if q.Before > 0 {
-		only(n+" < ?", q.Before)
+		c.only(n+" < ?", q.Before)
 	}
 	if q.AgentID != "" {
-		only("agent_id = ?", q.AgentID)
+		c.only("agent_id = ?", q.AgentID)
 	}
 	if q.Parent != nil {
-		only("parent = ?", *q.Parent)
+		c.only("parent = ?", *q.Parent)
 	}
 	if q.State != "" {
-		only("state = ?", q.State)
+		c.only("state = ?", q.State)
 	}
-	if len(where) > 0 {
-		from += " WHERE " + strings.Join(where, " AND ")
+	if len(c.where) > 0 {
+		from += " WHERE " + strings.Join(c.where, " AND ")
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	return d.read(ctx, from+" ORDER BY "+n+" DESC LIMIT ?", append(args, min(limit, maxLimit))...)
+	return d.read(ctx, from+" ORDER BY "+n+" DESC LIMIT ?", append(c.args, limit)...)
 }
 
 // Unfinished returns all rows that wait or run, oldest first. Before the
@@ -181,17 +211,27 @@ func (d *DB) read(ctx context.Context, rest string, args ...any) ([]Row, error) 
 	return list, nil
 }
 
+// read returns rows with their texts, as they are at one moment.
 func (f *file) read(ctx context.Context, rest string, args []any) ([]Row, error) {
-	return readRows(ctx, f.reader, rest, args)
+	tx, err := f.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	list, err := readStored(ctx, tx, rest, args)
+	if err != nil {
+		return nil, err
+	}
+	return joined(ctx, tx, list)
 }
 
-func readRows(ctx context.Context, from rowsQuerier, rest string, args []any) ([]Row, error) {
+func readStored(ctx context.Context, from rowsQuerier, rest string, args []any) ([]stored, error) {
 	found, err := from.QueryContext(ctx, "SELECT n, "+strings.Join(columnNames(), ", ")+" FROM "+rest, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close()
-	var list []Row
+	var list []stored
 	for found.Next() {
 		row, err := scan(found)
 		if err != nil {
@@ -202,18 +242,18 @@ func readRows(ctx context.Context, from rowsQuerier, rest string, args []any) ([
 	return list, found.Err()
 }
 
-func scan(found *sql.Rows) (Row, error) {
-	var row Row
+func scan(found *sql.Rows) (stored, error) {
+	var row stored
 	to := []any{&row.N}
 	for _, c := range row.columns() {
 		to = append(to, c.value)
 	}
 	if err := found.Scan(to...); err != nil {
-		return Row{}, err
+		return stored{}, err
 	}
 	// Words that nobody knows never get further than this.
 	if err := row.checkWords(); err != nil {
-		return Row{}, fmt.Errorf("row %d: %w", row.N, err)
+		return stored{}, fmt.Errorf("row %d: %w", row.N, err)
 	}
 	return row, nil
 }

@@ -124,7 +124,8 @@ type column struct {
 	value any
 }
 
-// columns is the one place that says which field is which column.
+// columns is the one place that says which field is which column. In the table
+// there is one more (see stored).
 func (r *Row) columns() []column {
 	return []column{
 		{"id", &r.ID}, {"parent", &r.Parent}, {"seq", &r.Seq}, {"state", &r.State},

@@ -60,7 +60,14 @@ func (f *file) drop(at time.Time, before, rows int64) (bool, error) {
 	if err != nil || dropped == 0 {
 		return false, err
 	}
+	left, err := leaveTexts(tx, "link <= ?", removed.link)
+	if err != nil {
+		return false, err
+	}
 	if _, err := tx.Exec("DELETE FROM runs WHERE link <= ?", removed.link); err != nil {
+		return false, err
+	}
+	if err := dropTexts(tx, left); err != nil {
 		return false, err
 	}
 	for _, n := range requests {

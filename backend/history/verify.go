@@ -82,7 +82,10 @@ func (f *file) verify(ctx context.Context, head string) (Report, error) {
 	if r.Broken = w.end(); r.Broken != nil {
 		return r, nil
 	}
-	r.Broken, err = unchained(ctx, tx)
+	if r.Broken, err = unchained(ctx, tx); err != nil || r.Broken != nil {
+		return r, err
+	}
+	r.Broken, err = untexted(ctx, tx)
 	return r, err
 }
 
@@ -121,7 +124,7 @@ func (w *walk) rows(ctx context.Context, tx *sql.Tx) (*Break, error) {
 
 // row reads the next row and says what does not fit the link before it.
 func (w *walk) row(found *sql.Rows) (*Break, error) {
-	var row Row
+	var row stored
 	var link, queued int64
 	var hash []byte
 	to := []any{&link, &hash, &row.N, &queued}
@@ -195,12 +198,55 @@ func (w *walk) end() *Break {
 // unchained finds a row that nobody here writes: one that is over and no link, or
 // a request that is over and not among the words, so that no search finds it.
 func unchained(ctx context.Context, tx *sql.Tx) (*Break, error) {
-	for _, look := range []struct{ query, why string }{
-		{"SELECT n, id FROM runs WHERE link IS NULL AND state NOT IN ('waiting', 'running') LIMIT 1", "it was put in or changed: it is over and not in the chain"},
-		{"SELECT n, id FROM runs WHERE link IS NOT NULL AND parent = '' AND n NOT IN (SELECT rowid FROM words) LIMIT 1", "it was taken out of what a search looks in"},
-	} {
-		b := Break{Why: look.why}
-		if err := tx.QueryRowContext(ctx, look.query).Scan(&b.N, &b.ID); !errors.Is(err, sql.ErrNoRows) {
+	return firstOf(ctx, tx, []look{
+		{"SELECT n, id, 0 FROM runs WHERE link IS NULL AND state NOT IN ('waiting', 'running') LIMIT 1", "it was put in or changed: it is over and not in the chain"},
+		{"SELECT n, id, 0 FROM runs WHERE link IS NOT NULL AND parent = '' AND n NOT IN (SELECT rowid FROM words) LIMIT 1", "it was taken out of what a search looks in"},
+	})
+}
+
+// untexted finds a text that is not what rows say by its hash, and a row that lacks
+// one of its own.
+func untexted(ctx context.Context, tx *sql.Tx) (*Break, error) {
+	found, err := tx.QueryContext(ctx, "SELECT hash, text FROM texts ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var hash, text string
+		if err := found.Scan(&hash, &text); err != nil {
+			return nil, err
+		}
+		if hashOf(text) == hash {
+			continue
+		}
+		b, err := firstOf(ctx, tx, []look{{"SELECT runs.n, runs.id, coalesce(link, 0)" + named + "WHERE named.value = ? ORDER BY runs.n LIMIT 1", "a text of it is not what was written: it, or its hash, was changed"}}, hash)
+		if b == nil && err == nil {
+			b = &Break{Why: "a text that no row has was put in"}
+		}
+		return b, err
+	}
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	return firstOf(ctx, tx, []look{
+		{"SELECT runs.n, runs.id, coalesce(link, 0)" + named + "WHERE NOT EXISTS (SELECT 1 FROM texts WHERE hash = named.value) ORDER BY runs.n LIMIT 1", "a text of it is missing"},
+		{"SELECT runs.n, runs.id, coalesce(link, 0)" + named + "JOIN texts ON hash = named.value WHERE NOT EXISTS (SELECT 1 FROM needs WHERE needs.n = runs.n AND needs.text = texts.id) ORDER BY runs.n LIMIT 1", "a text of it would go before it does"},
+		{"SELECT runs.n, runs.id, coalesce(link, 0)" + named + "JOIN texts ON hash = named.value WHERE link IS NOT NULL AND runs.parent = '' AND named.key NOT IN ('argv', 'env_names') AND texts.id NOT IN (SELECT rowid FROM textwords) ORDER BY runs.n LIMIT 1", "a text of it was taken out of what a search looks in"},
+		{"SELECT 0, '', 0 FROM texts WHERE hash NOT IN (SELECT named.value" + named + ") LIMIT 1", "a text that no row has was put in"},
+	})
+}
+
+// named are the rows that have texts kept apart, with the hash of each.
+const named = " FROM runs JOIN json_each(runs.texts) AS named "
+
+// look is a query for n, id and link of what nobody here writes.
+type look struct{ query, why string }
+
+func firstOf(ctx context.Context, tx *sql.Tx, looks []look, args ...any) (*Break, error) {
+	for _, l := range looks {
+		b := Break{Why: l.why}
+		if err := tx.QueryRowContext(ctx, l.query, args...).Scan(&b.N, &b.ID, &b.Link); !errors.Is(err, sql.ErrNoRows) {
 			return &b, err
 		}
 	}

@@ -192,14 +192,15 @@ func (f *file) put(entries []entry) error {
 		return err
 	}
 	defer tx.Rollback()
-	known, upsert := tx.Stmt(f.known), tx.Stmt(f.upsert)
-	found := map[int64]*Row{} // by n, the requests to be found from now on
+	w := writing{tx: tx, known: tx.Stmt(f.known), upsert: tx.Stmt(f.upsert)}
+	found := map[int64]*stored{} // by n, the requests to be found from now on
 	for i := range entries {
-		n, err := putOne(known, upsert, &entries[i], last+1, &head)
+		row, err := w.put(&entries[i], last+1, &head)
 		if err != nil {
 			return err
 		}
-		if row := &entries[i].row; n != 0 && row.State.over() && row.Parent == "" {
+		n := row.N
+		if n != 0 && row.State.over() && row.Parent == "" {
 			found[n] = row
 		}
 		if n > last {
@@ -213,9 +214,17 @@ func (f *file) put(entries []entry) error {
 	// out what it gathers.
 	index := tx.Stmt(f.index)
 	for _, n := range slices.Sorted(maps.Keys(found)) {
-		if _, err := index.Exec(n, wordsOf(found[n]), tagsOf(found[n])); err != nil {
+		if _, err := index.Exec(n, wordsOf(&found[n].Row), tagsOf(&found[n].Row)); err != nil {
 			return err
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		if err := indexTexts(tx, found[n]); err != nil {
+			return err
+		}
+	}
+	if err := dropTexts(tx, w.left); err != nil {
+		return err
 	}
 	if head != f.head {
 		if err := writeEnd(tx, "last", head); err != nil {
@@ -229,36 +238,53 @@ func (f *file) put(entries []entry) error {
 	return nil
 }
 
-// putOne writes one row, a new one with this n, and a row that is over as the next
-// link of the chain. It returns its n, or 0 for a row that was over before, which
-// stays as it is, and for a new one beyond the quota.
-func putOne(known, upsert *sql.Stmt, e *entry, n int64, head *end) (int64, error) {
-	row, queued, over := e.row, e.queued, false
-	row.N = n
-	if err := known.QueryRow(row.ID).Scan(&row.N, &queued, &over); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
+// writing is one transaction of rows.
+type writing struct {
+	tx            *sql.Tx
+	known, upsert *sql.Stmt
+	left          []int64 // texts that rows needed which were replaced
+}
+
+// put writes one row, a new one with this n, and a row that is over as the next
+// link of the chain. It returns what was written, with n 0 for a row that was over
+// before, which stays as it is, and for a new one beyond the quota.
+func (w *writing) put(e *entry, n int64, head *end) (*stored, error) {
+	at, queued, over, apart := n, e.queued, false, false
+	if err := w.known.QueryRow(e.row.ID).Scan(&at, &queued, &over, &apart); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
 	}
-	if over || e.beyond && row.N == n {
-		return 0, nil
+	if over || e.beyond && at == n {
+		return &stored{}, nil
 	}
+	row, texts, err := split(e.row)
+	if err != nil {
+		return nil, err
+	}
+	row.N = at
 	var link, chain any
 	next := *head
 	if row.State.over() {
-		var err error
 		if next, err = head.next(&row, queued); err != nil {
-			return 0, err
+			return nil, err
 		}
 		link, chain = next.link, next.hash[:]
+	}
+	if apart {
+		left, err := leaveTexts(w.tx, "n = ?", row.N)
+		if err != nil {
+			return nil, err
+		}
+		w.left = append(w.left, left...)
 	}
 	args := []any{row.N, queued, link, chain}
 	for _, c := range row.columns() {
 		args = append(args, c.value)
 	}
-	if _, err := upsert.Exec(args...); err != nil {
-		return 0, err
+	if _, err := w.upsert.Exec(args...); err != nil {
+		return nil, err
 	}
 	*head = next
-	return row.N, nil
+	return &row, keepTexts(w.tx, row.N, texts)
 }
 
 const index = "INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)"
@@ -278,7 +304,7 @@ func upsert() string {
 }
 
 func columnNames() []string {
-	columns := new(Row).columns()
+	columns := new(stored).columns()
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.name
