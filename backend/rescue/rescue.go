@@ -33,7 +33,17 @@ func Catch(log *slog.Logger, at string, then func()) {
 	}
 	note(log, at, r)
 	if then != nil {
+		defer Catch(log, at+", as it was answered", nil)
 		then()
+	}
+}
+
+// Guarded is do for a goroutine or a timer that owes nobody an answer: a panic of
+// it is logged and counted, and goes no further.
+func Guarded(log *slog.Logger, at string, do func()) func() {
+	return func() {
+		defer Catch(log, at, nil)
+		do()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -86,4 +87,30 @@ func TestAgain(t *testing.T) {
 		cancel()
 		panic("x")
 	})
+}
+
+// TestAnswerPanics: an answer that panics too is given up, and the program lives.
+func TestAnswerPanics(t *testing.T) {
+	before := Caught()
+	func() {
+		defer Catch(slog.New(slog.DiscardHandler), "a test", func() { panic("again") })
+		panic("x")
+	}()
+	if n := Caught() - before; n != 2 {
+		t.Errorf("%d were counted", n)
+	}
+}
+
+// TestGuarded: what is guarded panics alone, each time that it is done.
+func TestGuarded(t *testing.T) {
+	before := Caught()
+	do := Guarded(slog.New(slog.DiscardHandler), "a test", func() { panic("x") })
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(do)
+	}
+	all.Wait()
+	if n := Caught() - before; n != 3 {
+		t.Errorf("%d were counted", n)
+	}
 }
