@@ -290,7 +290,11 @@ func policySet(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	})
 }
 
-var errOtherEdit = errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
+var (
+	errOtherEdit = errors.New("this is not the edit that waits now: look at that one with `countersign policy accept`")
+	// errNoEdit comes before anybody is asked: there is nothing to say yes to.
+	errNoEdit = &ipc.Error{Code: ipc.CodeNothing, Message: store.ErrNoEdit.Error(), Reason: approval.ReasonInvalid}
+)
 
 func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
@@ -299,14 +303,14 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := difference{lines: []string{"Takes an edit of the policy file"}, result: params.Hash}
-	switch held := h.Held(); {
-	case held != nil && held.Hash != params.Hash:
+	held := h.store.Current().Held
+	switch {
+	case held == nil:
+		return nil, errNoEdit
+	case held.Hash != params.Hash:
 		return nil, errOtherEdit
-	case held != nil:
-		d.undoes = held.Undoes
-		d.lines = without(held.Loosens, held.Undoes)
 	}
+	d := difference{lines: without(held.Loosens, held.Undoes), undoes: held.Undoes, result: params.Hash}
 	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err
 	}
@@ -319,6 +323,9 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 }
 
 func policyReject(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	if h.store.Current().Held == nil {
+		return nil, errNoEdit
+	}
 	// What was accepted before may be looser than what holds now.
 	if _, err := h.person(ctx, c, difference{lines: []string{"Puts the policy that was accepted last in the place of the edit that waits"}}); err != nil {
 		return nil, err

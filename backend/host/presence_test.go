@@ -163,13 +163,13 @@ func TestLooseningIsConfirmed(t *testing.T) {
 			_, err := b.Update(func(d *store.Document) error { return d.Set("other", "presence", "") })
 			return err
 		},
-		"entries.add":   func() error { return b.call("entries.add", map[string]any{"agentId": "main", "entry": entry}, nil) },
-		"policy.set":    func() error { return b.call("policy.set", map[string]any{"field": "security", "value": "full"}, nil) },
-		"an edit":       func() error { return b.AcceptEdit("any") },
-		"policy.accept": func() error { return b.call("policy.accept", map[string]any{"hash": "any"}, nil) },
+		"entries.add": func() error { return b.call("entries.add", map[string]any{"agentId": "main", "entry": entry}, nil) },
+		"policy.set":  func() error { return b.call("policy.set", map[string]any{"field": "security", "value": "full"}, nil) },
+		"an edit":     func() error { return b.AcceptEdit("any") },
 	}
 	before := b.store.Snapshot().Hash
-	for name, edit := range edits {
+	refused := func(name string, edit func() error) {
+		t.Helper()
 		b.opt.Confirm = nil
 		if err := edit(); err == nil || !strings.Contains(err.Error(), "cannot ask for them") {
 			t.Errorf("%s where nobody can be asked: %v", name, err)
@@ -179,6 +179,12 @@ func TestLooseningIsConfirmed(t *testing.T) {
 			t.Errorf("%s by somebody else: %v", name, err)
 		}
 	}
+	for name, edit := range edits {
+		refused(name, edit)
+	}
+	held := b.holds(func(d *store.Document) error { return d.Set("", "security", "full") })
+	refused("policy.accept", func() error { return b.call("policy.accept", map[string]any{"hash": held.Hash}, nil) })
+	must(t, b.store.Reject(held.Hash))
 	if b.store.Snapshot().Hash != before || len(done) != 0 {
 		t.Fatal("something was edited, or the question answered")
 	}

@@ -346,19 +346,38 @@ func TestAcceptsTheEditThatWasShown(t *testing.T) {
 	b, g := windowed(t)
 	_, err := b.Update(func(d *store.Document) error { d.Deny("main", approval.DenyRule{Pattern: "curl"}); return nil })
 	must(t, err)
-	doc, err := ReadDocument(b.opt.State, b.home)
-	must(t, err)
-	must(t, doc.Set("main", "security", "full"))
-	doc.Agent("main").Denylist = nil
-	text, err := doc.Encode()
-	must(t, err)
-	must(t, os.WriteFile(b.opt.State.Approvals(), text, 0o600))
-	eventually(t, "an edit waits", func() bool { return b.Held() != nil })
-	held := *b.Held()
+	held := b.holds(func(d *store.Document) error {
+		d.Agent("main").Denylist = nil
+		return d.Set("main", "security", "full")
+	})
 	must(t, b.call("policy.accept", map[string]string{"hash": held.Hash}, nil))
 	if !slices.Equal(append(g.shown[0].Lines, g.shown[0].Undoes...), held.Loosens) || len(g.shown[0].Undoes) != 1 || g.shown[0].Result != held.Hash || b.security() != approval.SecurityFull {
 		t.Errorf("it shows %+v; security is %s", g.shown[0], b.security())
 	}
+}
+
+// TestNothingWaits: where no edit waits, nobody is asked about one.
+func TestNothingWaits(t *testing.T) {
+	b, g := windowed(t)
+	for method, params := range map[string]any{"policy.accept": map[string]string{"hash": "any"}, "policy.reject": nil} {
+		var refused *ipc.Error
+		if err := b.call(method, params, nil); !errors.As(err, &refused) || refused.Code != ipc.CodeNothing || g.count() != 0 {
+			t.Errorf("%s: %v, asked %d times", method, err, g.count())
+		}
+	}
+}
+
+// holds has somebody else edit the policy file, which waits then.
+func (b *bench) holds(edit func(*store.Document) error) store.Held {
+	b.t.Helper()
+	doc, err := ReadDocument(b.opt.State, b.home)
+	must(b.t, err)
+	must(b.t, edit(doc))
+	text, err := doc.Encode()
+	must(b.t, err)
+	must(b.t, os.WriteFile(b.opt.State.Approvals(), text, 0o600))
+	eventually(b.t, "an edit waits", func() bool { return b.Held() != nil })
+	return *b.Held()
 }
 
 // TestPresenceOnceAfterTheClick: the window asks, then the person shows once that

@@ -120,6 +120,8 @@ const (
 	CodeForbidden = "FORBIDDEN"
 	// CodeConfirm is ours, for kind call: the call counts with a person's signature.
 	CodeConfirm = "CONFIRM"
+	// CodeNothing is ours, for kind call: what the call would answer is not there.
+	CodeNothing = "NOTHING_WAITS"
 )
 
 // Reasons that only the socket gives (wire.md).

@@ -33,6 +33,8 @@ var (
 	ErrChanged = errors.New("exec approvals changed; reload and retry")
 	// ErrHeld says that an edit from outside must be answered first.
 	ErrHeld = errors.New("an edit of the policy file waits for a person: run `countersign policy accept` or `countersign policy reject`")
+	// ErrNoEdit says that there is no such edit.
+	ErrNoEdit = errors.New("no edit of the policy file waits for an answer")
 	// ErrNoLease says that an entry cannot be used (any more).
 	ErrNoLease = errors.New("the entry is gone, or its lease is over")
 )

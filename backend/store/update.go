@@ -223,7 +223,7 @@ func (s *Store) settle(answer func(*Held) error) error {
 	s.look()
 	held := s.Snapshot().Held
 	if held == nil {
-		return errors.New("no edit of the policy file waits for an answer")
+		return ErrNoEdit
 	}
 	if err := answer(held); err != nil {
 		return err

@@ -66,7 +66,7 @@ var All = []Verb{
 	{Words: "policy explain", Reads: Yes},
 	{Words: "policy test", Reads: Yes},
 	{Words: "policy diff", Reads: Yes},
-	{Words: "policy accept", Person: Yes},
+	{Words: "policy accept", Reads: "without a hash", Person: "a hash"},
 	{Words: "policy reject", Person: Yes},
 	{Words: "policy follow", Tightens: "a new source", Person: "another key"},
 	{Words: "policy unfollow", Person: Yes},

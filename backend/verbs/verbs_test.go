@@ -29,6 +29,8 @@ func TestFind(t *testing.T) {
 		{"doctor", "doctor", Reads, ""},
 		{"doctor --takeover=true", "doctor", Denied, "--takeover=true"},
 		{"gateway policy", "gateway policy", Denied, ""},
+		{"policy accept", "policy accept", Denied, ""},
+		{"policy accept abc", "policy accept", Denied, "abc"},
 		{"approvals add --deny x", "approvals add", Denied, "--deny x"},
 		{"nonsense", "", Unknown, ""},
 		{"policy nonsense", "", Unknown, ""},

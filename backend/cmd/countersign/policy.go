@@ -128,7 +128,8 @@ func (c policyExplain) Run(p *program) error {
 }
 
 // policyAccept takes the edit that the person was shown, by its hash: what waits
-// when they come to answer may be another one.
+// when they come to answer may be another one. Without a hash it only shows what
+// waits.
 type policyAccept struct {
 	Hash string `arg:"" optional:"" help:"Hash of the edit, which this command shows without one."`
 }
@@ -150,7 +151,7 @@ func (p *program) showHeld() error {
 		return err
 	}
 	if s.HeldHash == "" {
-		return errors.New("no edit of the policy file waits")
+		return store.ErrNoEdit
 	}
 	err := p.print(map[string]any{"hash": s.HeldHash, "loosens": s.Held}, func(w io.Writer) {
 		for _, what := range s.Held {
