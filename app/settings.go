@@ -320,7 +320,7 @@ func (s *Settings) Host() shown.Host {
 	now := s.app.host.Status()
 	h := shown.Host{
 		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
-		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken),
+		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken), PassphraseChanged: now.PassphraseChanged,
 		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{}, Replaced: s.app.program.replaced(),
 	}
 	if c, err := config.Load(s.app.state.Gateway()); err != nil {

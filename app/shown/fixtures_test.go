@@ -186,6 +186,7 @@ func TestFixtures(t *testing.T) {
 	settings("agents-history", "policy.json", func(f *fixture) {
 		f.Host.History = "Cannot write the history " + home + "/.openclaw/history.db: database or disk is full."
 		f.Host.HistoryAside = []string{home + "/.openclaw/history.db.broken-1774101600"}
+		f.Host.PassphraseChanged = f.Host.Started
 	})
 	settings("agents-broken", "policy.json", func(f *fixture) {
 		f.Host.Broken = "exec-approvals.json line 14: agents.codex.ask cannot be \"sometimes\": use one of off, on-miss, always"

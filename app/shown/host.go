@@ -69,6 +69,9 @@ type Host struct {
 	// HistoryAside are the files of histories that could not be read, each of
 	// which was kept.
 	HistoryAside []string `json:"historyAside,omitempty"`
+	// PassphraseChanged is when a start found another passphrase than the one
+	// before it, in unix milliseconds; 0 for not lately.
+	PassphraseChanged int64 `json:"passphraseChanged,omitempty"`
 	// Held is what an edit from outside would loosen, HeldHash its name.
 	Held     []string `json:"held"`
 	HeldHash string   `json:"heldHash,omitempty"`

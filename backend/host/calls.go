@@ -106,6 +106,14 @@ type Status struct {
 	Askers []family.Asker `json:"askers,omitempty"`
 	// Troubles are those of Host.
 	Troubles []string `json:"troubles,omitempty"`
+	// Confirms are the ways by which the person agrees to what loosens or says yes;
+	// none where nobody can. AnswersFrom are the gateways and programs whose answers
+	// to questions count, too.
+	Confirms    []Way    `json:"confirms"`
+	AnswersFrom []string `json:"answersFrom,omitempty"`
+	// PassphraseChanged is when a start of a host found another passphrase than the
+	// one before it, in unix milliseconds; 0 for not lately.
+	PassphraseChanged int64 `json:"passphraseChanged,omitempty"`
 	// Environment is when the login environment was read, in unix milliseconds, 0
 	// as long as it was not.
 	Environment int64 `json:"environment,omitempty"`
@@ -119,6 +127,7 @@ func (h *Host) status() Status {
 		Version: h.opt.Version, PID: os.Getpid(), StateDir: h.opt.State.Dir, Socket: snap.SocketPath,
 		Started: h.started.UnixMilli(), Hash: snap.Hash, CanAsk: h.askers.CanAsk(),
 		Askers: h.server.Askers(), Troubles: h.Troubles(), Waiting: len(h.pending.List()), Running: len(h.runner.Running()), Environment: h.environment.Load(),
+		Confirms: h.ways(), AnswersFrom: h.answersFrom(), PassphraseChanged: h.passphraseChanged(),
 	}
 	var until time.Time
 	if until, s.HeldBack, s.Paused = h.gate.Paused(); s.Paused && !until.IsZero() {

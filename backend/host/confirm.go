@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -167,27 +166,6 @@ func Statement(dir, method string, params []byte, text string) (operator.Stateme
 	}
 	device, inode, err := folderID(dir)
 	return operator.Statement{Device: device, Inode: inode, Boot: boot, Method: method, Params: params, Text: text}, err
-}
-
-// readKeys reads what signatures are checked with: the key of the passphrase, if
-// one is set, and those of root's file.
-func (h *Host) readKeys() error {
-	key, err := operator.Read(h.opt.State.OperatorPublic())
-	switch {
-	case err == nil:
-		h.keys = append(h.keys, key)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot tell the person's passphrase: %w", err)
-	}
-	if h.opt.OperatorKeys == "" {
-		return nil
-	}
-	keys, err := operator.ReadRoot(h.opt.OperatorKeys)
-	if err != nil {
-		return fmt.Errorf("cannot read the keys that may operate: %w", err)
-	}
-	h.keys = append(h.keys, keys...)
-	return nil
 }
 
 // needsPerson ends an edit that a person has to agree to first.

@@ -54,6 +54,9 @@ type Options struct {
 	// WaitForAnswers lets questions wait even when nobody is seen to be
 	// looking: a terminal is about to, or the command line may.
 	WaitForAnswers bool
+	// Terminal tells that questions are answered at the terminal of this process.
+	// It is for the status alone.
+	Terminal bool
 	// Panel tells that a person is asked in a panel of this process. The
 	// command line may then deny and tighten; to allow is for the panel, and what
 	// loosens is asked about there, except while FromTerminal returns true
@@ -115,11 +118,14 @@ type Host struct {
 	untidy    bool // rows of an earlier host are still open
 	askers    askers
 	verifying sync.Mutex
-	// keys tell the person's signature.
-	keys     []operator.Key
-	confirms confirms
-	unwanted unwanted
-	seat     func(approval.Peer) (family.Seat, error) // tests alone set another
+	// keys tell the person's signature; passphrase tells that one of them is that
+	// of the passphrase, and keyChanged when another one was found (see notice).
+	keys       []operator.Key
+	passphrase bool
+	keyChanged int64
+	confirms   confirms
+	unwanted   unwanted
+	seat       func(approval.Peer) (family.Seat, error) // tests alone set another
 
 	machine     atomic.Pointer[gate.Machine]
 	machineDone chan struct{}

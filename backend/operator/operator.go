@@ -13,11 +13,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,6 +72,12 @@ func New(passphrase []byte) (Key, error) {
 func Draw() string {
 	letters := strings.ToLower(rand.Text())
 	return letters[:4] + "-" + letters[4:8] + "-" + letters[8:12] + "-" + letters[12:16]
+}
+
+// Hash tells one key from another.
+func (k Key) Hash() string {
+	sum := sha256.Sum256(slices.Concat(k.Salt, k.Public))
+	return hex.EncodeToString(sum[:])
 }
 
 func (k Key) private(passphrase []byte) ed25519.PrivateKey {

@@ -179,6 +179,10 @@ func (p *program) checkHost() []check {
 		return []check{{"host", false, err.Error()}}
 	}
 	list := []check{{"host", true, fmt.Sprintf("process %d, version %s, %d waiting, %d running", s.PID, s.Version, s.Waiting, s.Running)}}
+	list = append(list, check{"confirms", true, confirmsLine(s)})
+	if s.PassphraseChanged != 0 {
+		list = append(list, check{"passphrase", true, changedLine(s.PassphraseChanged)})
+	}
 	for _, trouble := range s.Troubles {
 		list = append(list, check{"socket", false, display.Line(trouble)})
 	}
@@ -199,6 +203,37 @@ func (p *program) checkHost() []check {
 		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})
 	}
 	return list
+}
+
+// confirmWords say how the person is known.
+var confirmWords = map[host.Way]string{
+	host.ByWindow:     "a click in the app's window",
+	host.ByPassphrase: "the passphrase",
+	host.ByKey:        "a key of the file of --operator-key",
+	host.ByTerminal:   "what is typed at the host's terminal",
+	host.ByAnyone:     "nothing: --operate=anyone lets each process that no agent started answer and loosen",
+}
+
+// confirmsLine says by what the person agrees to a yes and to what loosens.
+func confirmsLine(s host.Status) string {
+	var by []string
+	for _, way := range s.Confirms {
+		by = append(by, confirmWords[way])
+	}
+	line := "a yes and what loosens need " + strings.Join(by, ", or ")
+	if len(by) == 0 {
+		line = "nobody can say yes or loosen the policy: end the host, set a passphrase with `countersign operator passphrase`, and start it again"
+	}
+	if len(s.AnswersFrom) > 0 {
+		line += "; the answers of these count, too: " + display.Line(strings.Join(s.AnswersFrom, ", "))
+	}
+	return line
+}
+
+// changedLine tells a person of a passphrase that they may not have set.
+func changedLine(at int64) string {
+	return "The passphrase was set, changed or removed while no host ran; the start at " + time.UnixMilli(at).Format("2006-01-02 15:04") +
+		" found that. If it was not you, end the host and set one with `countersign operator passphrase`: a program of yours may say yes in your place."
 }
 
 // checkFollowed tells whose policies hold here too, and whether they are there.

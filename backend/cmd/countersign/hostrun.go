@@ -67,7 +67,7 @@ func (c *hostRunCommand) Run(p *program) error {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: logLevel(c.Ask)}))
 	h, err := host.Start(host.Options{
 		State: p.state, Home: p.home, User: name, Shell: shell, Environ: os.Environ(),
-		OperateAnyone: c.Operate == "anyone", OperatorKeys: c.OperatorKey, WaitForAnswers: c.Ask != "nobody", Version: version, Log: log,
+		OperateAnyone: c.Operate == "anyone", OperatorKeys: c.OperatorKey, WaitForAnswers: c.Ask != "nobody", Terminal: c.Ask == "terminal", Version: version, Log: log,
 	})
 	switch {
 	case errors.Is(err, ipc.ErrLive) && c.Ask == "terminal":
@@ -152,6 +152,9 @@ func (p *program) greet(h *host.Host, c *hostRunCommand) {
 	}
 	if _, err := os.Lstat(p.state.OperatorPublic()); err != nil && c.OperatorKey == "" && c.Operate != "anyone" {
 		fmt.Fprintf(p.stderr, "No passphrase is set, so nothing can be loosened while this host runs. To set one, end the host and run:\n\n    %s operator passphrase\n\n", p.self())
+	}
+	if changed := h.Status().PassphraseChanged; changed != 0 {
+		fmt.Fprintf(p.stderr, "%s\n\n", changedLine(changed))
 	}
 	if held := h.Held(); held != nil {
 		fmt.Fprintln(p.stderr, "An edit of the policy file waits for your yes, because it would loosen the policy:")

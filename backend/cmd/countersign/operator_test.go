@@ -4,13 +4,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 const typedPassphrase = "correct horse battery staple"
@@ -87,6 +91,23 @@ func TestPassphrase(t *testing.T) {
 	<-p.over
 	if !p.ProcessState.Success() {
 		t.Errorf("the person could not end a pause:\n%s", term.text())
+	}
+	// Nothing waits, so nobody is asked, with a hash or without.
+	for _, words := range [][]string{{"policy", "accept"}, {"policy", "accept", "any"}, {"policy", "reject"}} {
+		if out, err := w.command(words...).CombinedOutput(); err == nil || !strings.Contains(string(out), store.ErrNoEdit.Error()) {
+			t.Errorf("%q: %v, %s", words, err, out)
+		}
+	}
+	var seen []check
+	out, _ = w.command("--json", "doctor").Output() // it ends with 1 where anything is amiss
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(seen, check{"confirms", true, confirmsLine(host.Status{Confirms: []host.Way{host.ByPassphrase}})}) {
+		t.Errorf("how the person is known is not told: %+v", seen)
+	}
+	if slices.ContainsFunc(seen, func(c check) bool { return c.What == "passphrase" }) {
+		t.Errorf("the first passphrase is told as a change: %+v", seen)
 	}
 }
 

@@ -555,6 +555,9 @@ export const settings = {
   historyAside: 'The history could not be read, and another one was begun.',
   historyKept: (at: string) => `What there was is kept in ${at}. Move that file away, and this goes as well.`,
 
+  passphrase: 'The passphrase changed while Countersign was not running.',
+  passphraseNotYou: (date: string) => `Countersign saw it on ${date}. If it was not you, a program can say yes in your place: end Countersign and set a passphrase with countersign operator passphrase.`,
+
   node: {
     listening: 'Listening at', folder: 'State folder', version: 'Version', process: 'Process', since: 'Running since',
     waiting: 'Waiting', running: 'Running', last: 'Last request', never: 'No request has come yet',

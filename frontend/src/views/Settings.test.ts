@@ -431,6 +431,7 @@ test('a policy file that cannot be used is said, with why', async () => {
   await open(shows('codex', history))
   expect((await screen.findByRole('alert')).textContent).toContain(history.host.history)
   expect(screen.getByText(text.historyKept(history.host.historyAside[0]!))).toBeTruthy()
+  expect(screen.getByText(text.passphrase)).toBeTruthy()
   expect(screen.getByText(text.foot.history)).toBeTruthy()
   cleanup()
   await open(shows('codex', broken))
