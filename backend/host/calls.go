@@ -332,14 +332,22 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 }
 
 func policyReject(h *Host, ctx context.Context, c ipc.Call) (any, error) {
-	if h.store.Current().Held == nil {
+	held := h.store.Current().Held
+	if held == nil {
 		return nil, errNoEdit
 	}
 	// What was accepted before may be looser than what holds now.
-	if _, err := h.person(ctx, c, difference{lines: []string{"Puts the policy that was accepted last in the place of the edit that waits"}}); err != nil {
+	lines := []string{"Puts the policy that was accepted last in the place of the edit that waits"}
+	d := difference{lines: append(lines, without(held.Tightens, held.Denies)...), undoes: held.Denies, result: held.Hash}
+	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err
 	}
-	return struct{}{}, h.store.Reject("")
+	if err := h.store.Reject(held.Hash); errors.Is(err, store.ErrChanged) {
+		return nil, errOtherEdit
+	} else if err != nil {
+		return nil, err
+	}
+	return struct{}{}, nil
 }
 
 func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {

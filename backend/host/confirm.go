@@ -3,10 +3,10 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,21 +24,53 @@ import (
 const (
 	// confirmTime is how long a person may take to read and to type.
 	confirmTime = 2 * time.Minute
-	// maxConfirms bounds the calls that wait for a signature.
-	maxConfirms = 64
+	// maxSigned is how many lines are signed: the policy tells no more of a
+	// difference, and what is not told is not agreed to.
+	maxSigned = 100
 )
 
-// confirms are calls that wait for a person's signature, by the nonce that each
-// was given.
+// confirms are calls that wait for a person's signature, by their connections:
+// each has one at a time, the last, and none outlives it. So there are no more
+// than connections, and nobody fills a place that the person needs.
 type confirms struct {
 	mu      sync.Mutex
-	waiting map[string]confirm
+	waiting map[uint64]confirm
 }
 
 type confirm struct {
-	conn      uint64
-	statement operator.Statement
-	until     time.Time
+	nonce string
+	text  [sha256.Size]byte // hash of what was shown
+	until time.Time
+	stop  func() bool // of what forgets it with its connection
+}
+
+// take returns what waits on a connection, and it waits no more.
+func (c *confirms) take(conn uint64) (w confirm, there bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w, there = c.waiting[conn]; there {
+		w.stop()
+		delete(c.waiting, conn)
+	}
+	return w, there
+}
+
+// put has a call wait until its connection, which ctx is of, ends.
+func (c *confirms) put(ctx context.Context, conn uint64, w confirm) {
+	c.take(conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.stop = context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.waiting[conn].nonce == w.nonce {
+			delete(c.waiting, conn)
+		}
+	})
+	if c.waiting == nil {
+		c.waiting = map[uint64]confirm{}
+	}
+	c.waiting[conn] = w
 }
 
 // errNoPassphrase says that nobody can be known to be the person here.
@@ -59,7 +91,7 @@ const (
 func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string, err error) {
 	defer func() {
 		if err == nil {
-			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", d.all())
+			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", logged(d.all()))
 		}
 	}()
 	own := c.Peer.PID == os.Getpid()
@@ -73,18 +105,31 @@ func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string
 	case len(h.keys) == 0:
 		return "", errNoPassphrase
 	}
+	if len(d.all()) > maxSigned {
+		return "", errTooMuch
+	}
 	text := h.confirmText(c, d.all())
 	if c.Confirmation == nil {
-		return "", h.askSignature(c, text)
+		return "", h.askSignature(ctx, c, text)
 	}
 	return bySignature, h.checkSignature(c, text)
 }
 
-// confirmText is what a person reads before the passphrase.
+// logged are lines as the log may have them.
+func logged(lines []string) []string {
+	safe := make([]string, len(lines))
+	for i, line := range lines {
+		safe[i] = display.Line(line)
+	}
+	return safe
+}
+
+// confirmText is what a person reads before the passphrase. Nothing in it is
+// hidden as a secret may be: what looks like one can be what a command does.
 func (h *Host) confirmText(c ipc.Call, lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
-		fmt.Fprintf(&b, "  %s\n", display.Line(line))
+		fmt.Fprintf(&b, "  %s\n", display.Escape(line))
 	}
 	fmt.Fprintf(&b, "Asked by %s\n", h.caller(c))
 	fmt.Fprintf(&b, "Host     Countersign %s, process %d, started %s, in %s", h.opt.Version, os.Getpid(), h.started.Format("2006-01-02 15:04"), display.Line(h.opt.State.Dir))
@@ -108,44 +153,29 @@ func (h *Host) caller(c ipc.Call) string {
 }
 
 // askSignature gives a call the nonce with which it may come again.
-func (h *Host) askSignature(c ipc.Call, text string) error {
-	statement, err := h.statement(c, text)
-	if err != nil {
-		return err
+func (h *Host) askSignature(ctx context.Context, c ipc.Call, text string) error {
+	if _, err := h.statement(c, text); err != nil {
+		return err // nobody could sign it
 	}
 	var b [16]byte
 	rand.Read(b[:]) // never fails
-	statement.Nonce = hex.EncodeToString(b[:])
-	now := time.Now()
-	h.confirms.mu.Lock()
-	defer h.confirms.mu.Unlock()
-	// A connection has one at a time: the last.
-	maps.DeleteFunc(h.confirms.waiting, func(_ string, w confirm) bool { return w.conn == c.Conn || now.After(w.until) })
-	if len(h.confirms.waiting) >= maxConfirms {
-		return errors.New("too many calls wait for a passphrase: try again later")
-	}
-	if h.confirms.waiting == nil {
-		h.confirms.waiting = map[string]confirm{}
-	}
-	h.confirms.waiting[statement.Nonce] = confirm{c.Conn, statement, now.Add(confirmTime)}
-	return &ipc.Error{Code: ipc.CodeConfirm, Message: "this needs the person's passphrase", Confirm: &ipc.ConfirmAsk{Nonce: statement.Nonce, Text: text}}
+	nonce := hex.EncodeToString(b[:])
+	h.confirms.put(ctx, c.Conn, confirm{nonce: nonce, text: sha256.Sum256([]byte(text)), until: time.Now().Add(confirmTime)})
+	return &ipc.Error{Code: ipc.CodeConfirm, Message: "this needs the person's passphrase", Confirm: &ipc.ConfirmAsk{Nonce: nonce, Text: text}}
 }
 
 // checkSignature takes a nonce back, whatever comes of it.
 func (h *Host) checkSignature(c ipc.Call, text string) error {
-	h.confirms.mu.Lock()
-	w, there := h.confirms.waiting[c.Confirmation.Nonce]
-	delete(h.confirms.waiting, c.Confirmation.Nonce)
-	h.confirms.mu.Unlock()
+	w, there := h.confirms.take(c.Conn)
 	statement, err := h.statement(c, text)
 	if err != nil {
 		return err
 	}
 	statement.Nonce = c.Confirmation.Nonce
 	switch {
-	case !there || w.conn != c.Conn || time.Now().After(w.until):
+	case !there || w.nonce != c.Confirmation.Nonce || time.Now().After(w.until):
 		return errors.New("the time for the passphrase is over: try again")
-	case w.statement.Text != text:
+	case w.text != sha256.Sum256([]byte(text)):
 		return errOtherwise
 	case !slices.ContainsFunc(h.keys, func(k operator.Key) bool { return k.Verify(statement, c.Confirmation.Signature) }):
 		return operator.ErrWrong

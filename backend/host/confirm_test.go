@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -197,6 +198,82 @@ func TestSignatures(t *testing.T) {
 	unchanged("another connection")
 	if err := call("policy.set", loosen); err != nil {
 		t.Errorf("at last: %v", err)
+	}
+}
+
+// TestTextIsWhole: nothing is hidden that a person signs, and what is too much to
+// be told is not signed.
+func TestTextIsWhole(t *testing.T) {
+	b, s, call := signed(t)
+	entry := func(pattern string) map[string]any {
+		return map[string]any{"agentId": "main", "entry": map[string]any{"pattern": pattern, "args": []string{"TOKEN=$(rm x)"}}}
+	}
+	must(t, call("entries.add", entry("/opt/--token")))
+	for _, want := range []string{"/opt/--token", "TOKEN=$(rm x)"} {
+		if !strings.Contains(s.shown[0], want) {
+			t.Errorf("it shows %q without %q", s.shown[0], want)
+		}
+	}
+	var d difference
+	for i := range maxSigned + 1 {
+		d.lines = append(d.lines, fmt.Sprint("line ", i))
+	}
+	if _, err := b.person(context.Background(), ipc.Call{}, d); !errors.Is(err, errTooMuch) {
+		t.Errorf("more lines than are told: %v", err)
+	}
+}
+
+// TestNobodyFillsThePlaces: however many calls wait for a signature, one more has
+// its place, and none outlives its connection.
+func TestNobodyFillsThePlaces(t *testing.T) {
+	b, _, call := signed(t)
+	var others []*ipc.Client
+	for range 100 {
+		client, _, err := Dial(b.opt.State, b.home)
+		must(t, err)
+		others = append(others, client)
+		var refused *ipc.Error
+		if err := client.Call(context.Background(), b.key, "resume", nil, nil); !errors.As(err, &refused) || refused.Code != ipc.CodeConfirm {
+			t.Fatalf("call %d: %v", len(others), err)
+		}
+	}
+	if err := call("policy.set", set("security", "full")); err != nil {
+		t.Errorf("the person: %v", err)
+	}
+	for _, client := range others {
+		client.Close()
+	}
+	eventually(t, "nothing waits", func() bool {
+		b.confirms.mu.Lock()
+		defer b.confirms.mu.Unlock()
+		return len(b.confirms.waiting) == 0
+	})
+}
+
+// TestKnownFileNeedsPassphrase: to take back what says which file is meant loosens,
+// where another entry would let any file pass.
+func TestKnownFileNeedsPassphrase(t *testing.T) {
+	b, s, call := signed(t)
+	run := func() string {
+		return b.ask(context.Background(), approval.Request{Command: []string{b.path("bin/tool")}, Cwd: b.home, AgentID: "main"}).String()
+	}
+	b.script("tool", "exit 0")
+	tool := approval.Entry{Pattern: b.path("bin/tool")}
+	RecordIdentity(&tool, b.home)
+	_, err := b.Update(func(d *store.Document) error {
+		d.Add("main", tool)
+		d.Add("main", approval.Entry{Pattern: b.path("bin/*")})
+		return nil
+	})
+	must(t, err)
+	before := run()
+	b.script("tool", "exit 1")
+	if after := run(); before != "code 0" || after == "code 1" {
+		t.Fatalf("%s, and another file %s", before, after)
+	}
+	must(t, call("entries.remove", map[string]string{"agentId": "main", "which": tool.Pattern}))
+	if len(s.shown) != 1 || !strings.Contains(s.shown[0], tool.Pattern) {
+		t.Errorf("it shows %q", s.shown)
 	}
 }
 

@@ -201,6 +201,23 @@ func TestLooseningIsConfirmed(t *testing.T) {
 	}
 }
 
+// An edit that waits is taken by nobody else either.
+func TestAcceptNeedsPresence(t *testing.T) {
+	b := newBench(t)
+	b.opt.OperateAnyone = true
+	b.mustSet(t, "presence", "always")
+	held := b.looserFile(t)
+	take := func() error { return b.call("policy.accept", map[string]string{"hash": held.Hash}, nil) }
+	for _, confirm := range []func(string, []string) error{nil, func(string, []string) error { return errNotYou }} {
+		b.opt.Confirm = confirm
+		if take() == nil || b.Held() == nil {
+			t.Fatal("an edit was accepted")
+		}
+	}
+	b.opt.Confirm = func(string, []string) error { return nil }
+	must(t, take())
+}
+
 // What is confirmed is what was shown to loosen: an edit that loosens more when
 // it is made is confirmed again.
 func TestConfirmedEditStays(t *testing.T) {

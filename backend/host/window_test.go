@@ -367,6 +367,68 @@ func TestNothingWaits(t *testing.T) {
 	}
 }
 
+// looserFile edits the policy file by hand: main may do everything, its denylist is
+// gone, and "other" is to deny. It returns the edit, which waits.
+func (b *bench) looserFile(t *testing.T) store.Held {
+	t.Helper()
+	must(t, os.WriteFile(b.opt.State.Approvals(), b.looserText(t), 0o600))
+	eventually(t, "an edit waits", func() bool { return b.Held() != nil })
+	return *b.Held()
+}
+
+func (b *bench) looserText(t *testing.T) []byte {
+	t.Helper()
+	doc, err := ReadDocument(b.opt.State, b.home)
+	must(t, err)
+	must(t, doc.Set("main", "security", "full"))
+	must(t, doc.Set("other", "security", "deny"))
+	doc.Agent("main").Denylist = nil
+	doc.Deny("other", approval.DenyRule{Pattern: "wget"})
+	text, err := doc.Encode()
+	must(t, err)
+	return text
+}
+
+// TestTakesNoEditThatNobodySaw: a click for an edit that is not there yet is no
+// click for one that comes while the person looks.
+func TestTakesNoEditThatNobodySaw(t *testing.T) {
+	b, g := windowed(t)
+	held := b.looserFile(t)
+	must(t, b.RejectEdit(held.Hash))
+	text := b.looserText(t)
+	g.answer = func(_ context.Context, c Change) (string, error) {
+		must(t, os.WriteFile(b.opt.State.Approvals(), text, 0o600))
+		eventually(t, "an edit waits", func() bool { return b.Held() != nil })
+		return c.ID, nil
+	}
+	if err := b.call("policy.accept", map[string]string{"hash": held.Hash}, nil); err == nil || b.security() == approval.SecurityFull {
+		t.Errorf("%v: security is %s after %+v", err, b.security(), g.shown)
+	}
+}
+
+// TestRejectShowsTheWayBack: what the edit denied and a rejection permits again is
+// shown, and no other edit is turned down.
+func TestRejectShowsTheWayBack(t *testing.T) {
+	b, g := windowed(t)
+	held := b.looserFile(t)
+	reject := func() error { return b.call("policy.reject", nil, nil) }
+	g.answer = func(_ context.Context, c Change) (string, error) {
+		must(t, os.WriteFile(b.opt.State.Approvals(), append(b.looserText(t), '\n'), 0o600))
+		eventually(t, "another edit waits", func() bool { return b.Held() != nil && b.Held().Hash != held.Hash })
+		return c.ID, nil
+	}
+	if reject() == nil || b.Held() == nil {
+		t.Error("an edit that nobody saw was turned down")
+	}
+	g.answer = accept
+	must(t, reject())
+	for _, c := range g.shown {
+		if len(c.Lines) != 2 || !strings.Contains(c.Lines[1], "for agent other defaults.security goes from deny") || len(c.Undoes) != 1 || !strings.Contains(c.Undoes[0], "wget") {
+			t.Errorf("it shows %+v", c)
+		}
+	}
+}
+
 // holds has somebody else edit the policy file, which waits then.
 func (b *bench) holds(edit func(*store.Document) error) store.Held {
 	b.t.Helper()

@@ -79,7 +79,10 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	s.opt.Log.Warn("an edit of the policy file loosens it and waits for a person", "loosens", loosens)
 	s.publish(Snapshot{
 		Hash: s.accepted.hash, Document: s.accepted.doc,
-		Held: &Held{change(s.accepted.hash, hash), loosens, Undoes(s.accepted.doc, doc)},
+		Held: &Held{
+			Hash: change(s.accepted.hash, hash), Loosens: loosens, Undoes: Undoes(s.accepted.doc, doc),
+			Tightens: Loosens(doc, s.accepted.doc), Denies: Undoes(doc, s.accepted.doc),
+		},
 		view: s.newView(s.accepted.doc, doc, kept),
 	})
 	return false

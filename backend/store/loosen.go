@@ -55,13 +55,14 @@ func compare(old, new *Document) (reasons []string, kept map[string][]approval.E
 	c := comparison{old: old, new: new, said: map[string]bool{}}
 	for _, id := range agentIDs(old, new) {
 		was, is := old.policy(id, ""), new.policy(id, "")
-		c.words(was, is)
+		c.words(id, was, is)
 		c.lists(id, was, is)
 	}
 	kept = map[string][]approval.Entry{}
 	for _, id := range slices.Sorted(maps.Keys(new.Agents)) {
 		kept[id] = c.entries(id)
 	}
+	c.guards(kept)
 	c.denylists()
 	c.opaque("tools", old.Extra, new.Extra)
 	c.opaque("charters", old.Extra, new.Extra)
@@ -111,11 +112,14 @@ func (c *comparison) say(format string, args ...any) {
 
 // words compares what holds for an agent in the end, so that it does not
 // matter in which layer a value was changed.
-func (c *comparison) words(was, is approval.Policy) {
+func (c *comparison) words(id string, was, is approval.Policy) {
 	say := func(field string, old, new any) {
-		where := is.Origins[field]
-		if where == "" {
+		where, own := is.Origins[field], "agents."+plain(id)+"."+field
+		switch {
+		case where == "":
 			where = was.Origins[field]
+		case where != own && was.Origins[field] == own: // a wider layer holds now, which may be as it was
+			where = "for agent " + plain(id) + " " + where
 		}
 		c.say("%s goes from %v to %v", where, old, new)
 	}
@@ -210,12 +214,31 @@ func (c *comparison) entries(id string) (kept []approval.Entry) {
 		case e.Disabled || takeWider(equal, pattern[e.Pattern], e):
 			kept = append(kept, e)
 		case pattern[e.Pattern] != nil:
-			c.say("agents.%s.allowlist: the entry %q changes", plain(id), e.Pattern)
+			c.say("agents.%s.allowlist: the entry %q changes%s", plain(id), e.Pattern, conditions(e, ", and has no conditions now"))
 		default:
-			c.say("agents.%s.allowlist: the entry %q is new", plain(id), e.Pattern)
+			c.say("agents.%s.allowlist: the entry %q is new%s", plain(id), e.Pattern, conditions(e, ""))
 		}
 	}
 	return kept
+}
+
+// conditions says all that counts of an entry beside its pattern, as the file has
+// it, and none where nothing does.
+func conditions(e approval.Entry, none string) string {
+	e = permission(e)
+	e.Pattern = ""
+	text, _ := json.Marshal(e) // plain fields cannot fail
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(text, &fields)
+	delete(fields, "pattern")
+	if len(fields) == 0 {
+		return none
+	}
+	var said []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		said = append(said, name+" "+string(fields[name]))
+	}
+	return ", with " + strings.Join(said, ", ")
 }
 
 // takeWider uses up one of the old entries that permits all that e permits.
@@ -323,11 +346,56 @@ func (c *comparison) sources() {
 	}
 }
 
-// opaque compares what only others understand.
+// opaque compares what only others understand, and says all that differs.
 func (c *comparison) opaque(key string, old, new Extra) {
-	if !bytes.Equal(compact(old[key]), compact(new[key])) {
+	if bytes.Equal(compact(old[key]), compact(new[key])) {
+		return
+	}
+	if !c.differ(key, valueOf(old[key]), valueOf(new[key])) {
 		c.say("%s changes, which may permit more", key)
 	}
+}
+
+// differ says where two values differ, down to what is in objects of both.
+func (c *comparison) differ(at string, old, new any) (said bool) {
+	was, is := asObject(old), asObject(new)
+	switch {
+	case reflect.DeepEqual(old, new):
+		return false
+	case was == nil || is == nil:
+		c.say("%s changes, which may permit more: from %s to %s", at, textOf(old), textOf(new))
+		return true
+	}
+	all := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
+		said = c.differ(at+"."+plain(name), was[name], is[name]) || said
+	}
+	return said
+}
+
+func asObject(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	return object
+}
+
+// valueOf decodes a value, nil for none. Numbers stay as they are written.
+func valueOf(text json.RawMessage) (value any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	_ = d.Decode(&value) // it was read when the file was
+	return value
+}
+
+func textOf(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // it was decoded from JSON
+	return strings.TrimSpace(b.String())
 }
 
 func compact(text json.RawMessage) []byte {

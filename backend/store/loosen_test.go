@@ -22,6 +22,11 @@ func list(entries ...string) string {
 // entry is one entry for /x with these members.
 func entry(members string) string { return `{"id": "i", "pattern": "/x", ` + members + `}` }
 
+// known is an entry that knows its file, with more members.
+func known(more string) string {
+	return `{"pattern": "/d/x", "identity": [{"path": "/d/x", "sha256": "` + sha + `"}]` + more + `}`
+}
+
 // held is what the sentence must say; empty when the edit is taken at once.
 var edits = []struct{ what, old, new, held string }{
 	// Words.
@@ -29,6 +34,7 @@ var edits = []struct{ what, old, new, held string }{
 	{"security up", agent(`"security": "deny"`), agent(`"security": "allowlist"`), "agents.a.security goes from deny to allowlist"},
 	{"security to full", agent(`"security": "allowlist"`), agent(`"security": "full"`), "agents.a.security goes from allowlist to full"},
 	{"security down", agent(`"security": "full"`), agent(`"security": "deny"`), ""},
+	{"security unset, looser default, of whom", doc(`"defaults": {"security": "full"}, "agents": {"a": {"security": "deny"}}`), doc(`"defaults": {"security": "full"}, "agents": {"a": {}}`), "for agent a defaults.security goes from deny to full"},
 	{"security unset, looser default", doc(`"defaults": {"security": "full"}, "agents": {"a": {"security": "deny"}}`), doc(`"defaults": {"security": "full"}, "agents": {"a": {}}`), "defaults.security goes from deny to full"},
 	{"agent removed, looser default", doc(`"defaults": {"security": "full"}, "agents": {"a": {"security": "deny"}}`), doc(`"defaults": {"security": "full"}`), "defaults.security goes from deny to full"},
 	{"security unset, stricter default", agent(`"security": "full"`), agent(``), ""},
@@ -109,6 +115,22 @@ var edits = []struct{ what, old, new, held string }{
 	{"identity added", list(`"/x"`), list(entry(`"identity": [{"path": "/x"}]`)), "changes"},
 	{"identity changed", list(entry(`"identity": [{"path": "/x", "sha256": "` + sha + `"}]`)), list(entry(`"identity": [{"path": "/x", "sha256": "1` + sha[1:] + `"}]`)), "changes"},
 	{"identity forgotten", list(entry(`"identity": [{"path": "/x"}]`)), list(`"/x"`), "changes"},
+	// An entry that knows a file keeps others from covering another one in its place.
+	{"known file goes", list(known(""), `"/d/*"`), list(`"/d/*"`), `"/d/x" no longer says which file is meant, and "/d/*" covers it`},
+	{"known file goes, home may be its folder", list(known(""), `"~/*"`), list(`"~/*"`), `covers it`},
+	{"known file goes, its name is covered", list(known(""), `"x"`), list(`"x"`), `and "x" covers it`},
+	{"known file goes, everything is covered", list(known(""), `"*"`), list(`"*"`), `and "*" covers it`},
+	{"known file goes, * covers it", doc(`"agents": {"a": {"allowlist": [` + known("") + `]}, "*": {"allowlist": ["/d/*"]}}`), doc(`"agents": {"a": {}, "*": {"allowlist": ["/d/*"]}}`), `covers it`},
+	{"known file of * goes", doc(`"agents": {"*": {"allowlist": [` + known("") + `]}, "a": {"allowlist": ["/d/*"]}}`), doc(`"agents": {"*": {}, "a": {"allowlist": ["/d/*"]}}`), `covers it`},
+	{"known file of another goes", doc(`"agents": {"b": {"allowlist": [` + known("") + `]}, "a": {"allowlist": ["/d/*"]}}`), doc(`"agents": {"b": {}, "a": {"allowlist": ["/d/*"]}}`), ""},
+	{"known file goes, nothing covers it", list(known(""), `"/e/*"`), list(`"/e/*"`), ""},
+	{"known file goes, the other is off", list(known(""), `{"pattern": "/d/*", "disabled": true}`), list(`{"pattern": "/d/*", "disabled": true}`), ""},
+	{"known file for one folder", list(known(""), `"/d/*"`), list(known(`, "cwd": "/w"`), `"/d/*"`), `covers it`},
+	{"known file off", list(known(""), `"/d/*"`), list(known(`, "disabled": true`), `"/d/*"`), `covers it`},
+	{"known file that ends", list(known(""), `"/d/*"`), list(known(`, "expiresAt": 1`), `"/d/*"`), `covers it`},
+	{"known file that ended anyway", list(known(`, "expiresAt": 1000`), `"/d/*"`), list(`"/d/*"`), ""},
+	{"known file stays", list(known(""), `"/d/*"`), list(`"/d/*"`, known(`, "note": "n"`)), ""},
+	{"required of a file", list(`{"pattern": "/d/x", "requireIdentity": "sha256"}`, `"/d/*"`), list(`"/d/*"`), `covers it`},
 	// Denylist.
 	{"rule added", agent(`"denylist": []`), agent(`"denylist": ["rm"]`), ""},
 	{"rule removed", agent(`"denylist": ["rm"]`), agent(`"denylist": []`), `the denylist of agent a loses "rm"`},
@@ -135,9 +157,9 @@ var edits = []struct{ what, old, new, held string }{
 	{"the client's answers accepted", agent(`"acceptAnswersFrom": ["gw"]`), agent(`"acceptAnswersFrom": ["gw", "mcp-client"]`), `the program whose answers count "mcp-client" is added`},
 	{"the client's answers no longer accepted", agent(`"acceptAnswersFrom": ["gw", "mcp-client"]`), agent(`"acceptAnswersFrom": ["gw"]`), ""},
 	{"answers no longer accepted", agent(`"acceptAnswersFrom": ["gw"]`), agent(`"acceptAnswersFrom": []`), ""},
-	{"safe bin profiles", agent(`"safeBinProfiles": {"jq": {}}`), agent(`"safeBinProfiles": {}`), "safeBinProfiles changes"},
+	{"safe bin profiles", agent(`"safeBinProfiles": {"jq": {}}`), agent(`"safeBinProfiles": {}`), "safeBinProfiles.jq changes, which may permit more: from {} to nothing"},
 	// The top.
-	{"tools", doc(`"tools": {"deny": ["bash"]}`), doc(`"tools": {"deny": []}`), "tools changes"},
+	{"tools", doc(`"tools": {"deny": ["bash"]}`), doc(`"tools": {"deny": []}`), `tools.deny changes, which may permit more: from ["bash"] to []`},
 	{"tools, only spaces", doc(`"tools": {"deny": ["bash"]}`), doc(`"tools": { "deny":["bash" ] }`), ""},
 	{"charters removed", doc(`"charters": {}`), doc(), "charters changes"},
 	{"unknown at the top", doc(), doc(`"x": 1`), ""},

@@ -39,6 +39,9 @@ type Held struct {
 	Hash    string
 	Loosens []string // what it would permit, in sentences
 	Undoes  []string // those of them that take a denial back
+	// Tightens and Denies are the same for the way back: what would be permitted
+	// again, and which denials would be gone, if it were turned down.
+	Tightens, Denies []string
 }
 
 // Policy returns what holds for an agent. While an edit is held that is the
