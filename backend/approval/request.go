@@ -142,4 +142,8 @@ type Peer struct {
 	// Ancestors are the process ids of its parents, nearest first, as they
 	// were when it connected.
 	Ancestors []int `json:"-"`
+	// Family names the processes that belong together with the one that asks, as
+	// the door settles it: what an agent calls itself it makes up. It is "" where
+	// no door did.
+	Family string `json:"-"`
 }

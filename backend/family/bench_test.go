@@ -17,7 +17,7 @@ func BenchmarkTake(b *testing.B) {
 	book := family.New(family.System(), proc.ID{}, os.Getuid())
 	defer book.Close()
 	for b.Loop() {
-		if err := book.Take(me.ID(), "main"); err != nil {
+		if _, err := book.Take(me.ID(), "main"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -99,6 +99,8 @@ type Book struct {
 
 type family struct {
 	Asker
+	// root is the topmost process of this family, or of the one that it left.
+	root proc.ID
 	// members are processes with their starts, 0 for one that ended before it
 	// could be looked at, until its end is told.
 	members map[int]uint64
@@ -130,21 +132,19 @@ func (b *Book) Close() {
 	}
 }
 
-// Take remembers the family of a process that asks. Where it fails the process
-// must not ask.
-func (b *Book) Take(asker proc.ID, agent string) error {
+// Take remembers the family of a process that asks, and returns its root: the
+// process of which all came that belong together with it, as far as was seen, and
+// the zero value for our own. Where it fails the process must not ask.
+func (b *Book) Take(asker proc.ID, agent string) (root proc.ID, err error) {
 	if asker == b.self {
-		return nil
+		return proc.ID{}, nil
 	}
-	chain, err := b.Chain(asker.PID)
+	chain, err := b.chainOf(asker)
 	if err != nil {
-		return err
+		return proc.ID{}, err
 	}
-	if chain[0].ID() != asker {
-		return errors.New("the process that asks has ended")
-	}
-	if b.known(chain, agent) {
-		return nil
+	if root, known := b.known(chain, agent); known {
+		return root, nil
 	}
 	f := &family{members: map[int]uint64{}, groups: map[int]uint64{}, sessions: map[int]uint64{}}
 	top, above := b.take(chain)
@@ -163,18 +163,54 @@ func (b *Book) Take(asker proc.ID, agent string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return errors.New("it is closing")
+		return proc.ID{}, errors.New("it is closing")
 	}
-	if err := b.keep(chain[top].ID(), f); err != nil {
-		return err
+	kept, err := b.keep(chain[:top+1], f)
+	if err != nil {
+		return proc.ID{}, err
 	}
 	b.watch()
-	return nil
+	return kept.root, nil
+}
+
+// Root is what Take returns of a process that asks for nothing.
+func (b *Book) Root(id proc.ID) (proc.ID, error) {
+	if id == b.self {
+		return proc.ID{}, nil
+	}
+	chain, err := b.chainOf(id)
+	if err != nil {
+		return proc.ID{}, err
+	}
+	top, _ := b.take(chain)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rootOf(chain[:top+1]), nil
+}
+
+// rootOf is the root of the families that one of these processes belongs to, else
+// the last of them. A family that left another one, because its parents ended, has
+// the root of that one. The caller holds the lock.
+func (b *Book) rootOf(chain []proc.Info) proc.ID {
+	for _, f := range b.families {
+		if f.root != (proc.ID{}) && slices.ContainsFunc(chain, f.has) {
+			return f.root
+		}
+	}
+	return chain[len(chain)-1].ID()
+}
+
+func (b *Book) chainOf(id proc.ID) ([]proc.Info, error) {
+	chain, err := b.Chain(id.PID)
+	if err == nil && chain[0].ID() != id {
+		err = errors.New("the process that asks has ended")
+	}
+	return chain, err
 }
 
 // known notes another request of a family, if all of the chain up to its topmost
 // process belongs to it already.
-func (b *Book) known(chain []proc.Info, agent string) bool {
+func (b *Book) known(chain []proc.Info, agent string) (root proc.ID, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, p := range chain {
@@ -187,9 +223,9 @@ func (b *Book) known(chain []proc.Info, agent string) bool {
 			f.Agent = agent
 		}
 		b.watch()
-		return true
+		return f.root, true
 	}
-	return false
+	return proc.ID{}, false
 }
 
 // watch looks at the families from now on for a while. The caller holds the lock.
@@ -263,21 +299,23 @@ func (b *Book) who(chain []proc.Info) (pid int, name string) {
 	return chain[0].PID, ""
 }
 
-// keep adds a family, or its members to the one that has this topmost process.
-// The caller holds the lock.
-func (b *Book) keep(top proc.ID, f *family) error {
+// keep adds the family of a chain, or its members to the one that has its topmost
+// process, and returns which one that is. The caller holds the lock.
+func (b *Book) keep(chain []proc.Info, f *family) (*family, error) {
+	top := chain[len(chain)-1].ID()
 	old := b.families[top]
 	if old == nil {
-		if len(b.families) >= maxFamilies {
+		// It may have left another family, or there may be too many.
+		if len(b.families) > 0 {
 			if err := b.grow(); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if len(b.families) >= maxFamilies {
-			return errors.New("too many programs ask at once")
+		if f.root = b.rootOf(chain); len(b.families) >= maxFamilies || b.of(f.root) > 0 && b.of(f.root) >= maxFamilies-len(b.families) {
+			return nil, errors.New("too many programs ask at once")
 		}
 		b.families[top] = f
-		return nil
+		return f, nil
 	}
 	old.Asked, old.PID, old.Name = f.Asked, f.PID, f.Name
 	if f.Agent != "" {
@@ -287,7 +325,17 @@ func (b *Book) keep(top proc.ID, f *family) error {
 	maps.Copy(old.groups, f.groups)
 	maps.Copy(old.sessions, f.sessions)
 	old.full = old.full || len(old.members) > maxMembers
-	return nil
+	return old, nil
+}
+
+// of is how many families have a root.
+func (b *Book) of(root proc.ID) (n int) {
+	for _, f := range b.families {
+		if f.root == root {
+			n++
+		}
+	}
+	return n
 }
 
 // Check returns nil for a process that belongs to no family, and a *Member for

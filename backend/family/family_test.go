@@ -235,7 +235,7 @@ func TestTrees(t *testing.T) {
 			m := grown(row.base + row.tree)
 			b := m.book(10)
 			defer b.Close()
-			if err := b.Take(m.id(row.asks), "an agent"); err != nil {
+			if _, err := b.Take(m.id(row.asks), "an agent"); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.List()[0].Members; !slices.Equal(got, row.members) {
@@ -283,8 +283,9 @@ func TestOrphans(t *testing.T) {
 			m := grown(linux + agent)
 			b := m.book(10)
 			defer b.Close()
-			if err := b.Take(m.id(101), ""); err != nil {
-				t.Fatal(err)
+			root, err := b.Take(m.id(101), "")
+			if err != nil || root != m.id(100) {
+				t.Fatalf("the root is %v, %v", root, err)
 			}
 			for line := range strings.Lines(row.before) {
 				m.add(line)
@@ -299,9 +300,16 @@ func TestOrphans(t *testing.T) {
 			for line := range strings.Lines(row.after) {
 				m.add(line)
 			}
-			err := b.Check(m.id(row.peer))
+			err = b.Check(m.id(row.peer))
 			if (err != nil) != row.refused {
 				t.Errorf("%v, want refused %v", err, row.refused)
+			}
+			// What it takes is counted as the agent's then, also once it asks itself.
+			looked, err := b.Root(m.id(row.peer))
+			asked, failed := b.Take(m.id(row.peer), "another name")
+			again, still := b.Take(m.id(row.peer), "a third")
+			if err := errors.Join(err, failed, still); err != nil || (asked == root) != row.refused || looked != asked || again != asked {
+				t.Errorf("the roots are %v, %v and %v, that of the agent %v: %v", looked, asked, again, root, err)
 			}
 		})
 	}
@@ -315,7 +323,7 @@ func TestBirths(t *testing.T) {
 		101 100 101 101 0 501 /usr/bin/countersign countersign hook claude-code`)
 	b := m.book(10)
 	defer b.Close()
-	if err := b.Take(m.id(101), ""); err != nil {
+	if _, err := b.Take(m.id(101), ""); err != nil {
 		t.Fatal(err)
 	}
 	b.Born(100, 110) // gone before we look
@@ -349,7 +357,7 @@ func TestBounds(t *testing.T) {
 		100 21 100 21 34816 501 /home/mara/claude claude`)
 	b := m.book(10)
 	defer b.Close()
-	if err := b.Take(m.id(100), ""); err != nil {
+	if _, err := b.Take(m.id(100), ""); err != nil {
 		t.Fatal(err)
 	}
 	for i := range maxMembers + 5 {
@@ -375,16 +383,16 @@ func TestBounds(t *testing.T) {
 	defer b.Close()
 	for i := range maxFamilies {
 		many.add(fmt.Sprintf("%d 22 %d 22 34817 501 /usr/bin/countersign countersign run", 10_000+i, 10_000+i))
-		if err := b.Take(many.id(10_000+i), ""); err != nil {
+		if _, err := b.Take(many.id(10_000+i), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	many.add("200 22 200 22 34817 501 /usr/bin/countersign countersign run")
-	if b.Take(many.id(200), "") == nil {
+	if _, err := b.Take(many.id(200), ""); err == nil {
 		t.Error("no bound on families")
 	}
 	delete(many.infos, 10_000)
-	if err := b.Take(many.id(200), ""); err != nil {
+	if _, err := b.Take(many.id(200), ""); err != nil {
 		t.Errorf("after one has ended: %v", err)
 	}
 }
@@ -396,7 +404,7 @@ func TestUnseen(t *testing.T) {
 		110 99 110 110 0 501 /usr/bin/countersign`)
 	b := m.book(10)
 	defer b.Close()
-	if err := b.Take(m.id(100), ""); err != nil {
+	if _, err := b.Take(m.id(100), ""); err != nil {
 		t.Fatal(err)
 	}
 	if b.Check(m.id(110)) == nil {
@@ -406,10 +414,14 @@ func TestUnseen(t *testing.T) {
 	if err := b.Check(m.id(33)); err != nil {
 		t.Error(err)
 	}
-	if b.Take(m.id(110), "") == nil || b.Take(proc.ID{PID: 100, Started: 1}, "") == nil || b.Check(proc.ID{PID: 22, Started: 1}) == nil {
+	refused := func(id proc.ID) bool {
+		_, err := b.Take(id, "")
+		return err != nil
+	}
+	if !refused(m.id(110)) || !refused(proc.ID{PID: 100, Started: 1}) || b.Check(proc.ID{PID: 22, Started: 1}) == nil {
 		t.Error("a process that cannot be seen asks or operates")
 	}
-	if err := b.Take(m.id(10), ""); err != nil || len(b.List()) != 1 {
+	if _, err := b.Take(m.id(10), ""); err != nil || len(b.List()) != 1 {
 		t.Errorf("the host asks itself: %v", err)
 	}
 }
@@ -424,7 +436,7 @@ func TestRefusal(t *testing.T) {
 	m.programs[101] = Program{Path: "/usr/bin/dash", Argv: []string{"s\x1b[31mh"}}
 	b := m.book(10)
 	defer b.Close()
-	if err := b.Take(m.id(102), "main\u202e"); err != nil {
+	if _, err := b.Take(m.id(102), "main\u202e"); err != nil {
 		t.Fatal(err)
 	}
 	a := b.List()[0]

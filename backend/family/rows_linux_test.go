@@ -143,7 +143,7 @@ func (s *stage) book(uid int, births bool) *family.Book {
 
 func (s *stage) takes(b *family.Book, asker string) {
 	s.Helper()
-	if err := b.Take(s.id(asker), "an agent"); err != nil {
+	if _, err := b.Take(s.id(asker), "an agent"); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Take(it.ID(), "main"); err != nil {
+	if _, err := b.Take(it.ID(), "main"); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintln(in)

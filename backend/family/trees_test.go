@@ -33,7 +33,7 @@ func TestTreesOfRealAgents(t *testing.T) {
 			m.add("10 1 10 10 0 501 /usr/bin/countersign countersign host run")
 			b := m.book(10)
 			defer b.Close()
-			if err := b.Take(m.id(asker), ""); err != nil {
+			if _, err := b.Take(m.id(asker), ""); err != nil {
 				t.Fatal(err)
 			}
 			if a := b.List()[0]; a.PID != agent || a.In != "bash" {

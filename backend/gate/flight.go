@@ -49,6 +49,7 @@ func (g *Gate) take(req approval.Request) *flight {
 	f.row = history.Row{
 		ID: req.ID, State: history.Waiting, AgentID: req.AgentID,
 		PeerPID: req.Peer.PID, PeerExe: req.Peer.Exe, Who: req.Who, Arrived: req.Arrived,
+		Family: req.Peer.Family,
 	}
 	return f
 }

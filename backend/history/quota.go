@@ -14,14 +14,17 @@ import (
 
 // Bounds of the requests of one day that were denied without an answer of a
 // person and are kept one by one: of each agent, and of all of them together.
-// Agents name themselves, so the first bound alone would be none. Else who may run
-// nothing could fill the history until all that was allowed is gone from it.
+// Agents name themselves, so the first bound alone would be none. Of the second a
+// family has no more than is free, so that one with many names leaves some for
+// others. Else who may run nothing could fill the history until all that was
+// allowed is gone from it.
 const (
 	agentRows, agentBytes = 1000, 8 << 20
 	allRows, allBytes     = 10_000, 32 << 20
 )
 
-// everyAgent stands for the agents that come when those of a day are full.
+// everyAgent stands for the agents that come when those of a day are full, or those
+// of their family.
 const everyAgent = "*"
 
 // quota counts what was denied on one day.
@@ -29,7 +32,9 @@ type quota struct {
 	day    int64 // since 1970, in UTC
 	all    tally
 	agents map[string]*tally
-	texts  map[string]bool // long texts of this day, by hash: each counts once
+	// families are those of what is kept, "" for all that no door settled.
+	families map[string]*tally
+	texts    map[string]bool // long texts of this day, by hash: each counts once
 }
 
 // tally is what was kept of an agent, how many more there were, and of these how
@@ -47,27 +52,38 @@ func (q *quota) take(row *Row, now int64) (beyond bool, counting []Row) {
 	}
 	if day := now / (24 * time.Hour).Milliseconds(); day != q.day || q.agents == nil {
 		counting = q.rest(now)
-		*q = quota{day: day, agents: map[string]*tally{}, texts: map[string]bool{}}
+		*q = quota{day: day, agents: map[string]*tally{}, families: map[string]*tally{}, texts: map[string]bool{}}
 	}
+	over := q.over(row.Family)
 	name := row.AgentID
-	if q.agents[name] == nil && q.all.full(allRows, allBytes) {
+	if q.agents[name] == nil && over {
 		name = everyAgent
 	}
-	t := q.agents[name]
-	if t == nil {
-		t = &tally{}
-		q.agents[name] = t
-	}
-	if !t.full(agentRows, agentBytes) && !q.all.full(allRows, allBytes) {
+	t := tallyOf(q.agents, name)
+	if !over && !t.full(agentRows, agentBytes) {
 		size := q.size(row)
-		t.rows, t.bytes = t.rows+1, t.bytes+size
-		q.all.rows, q.all.bytes = q.all.rows+1, q.all.bytes+size
+		for _, t := range []*tally{t, tallyOf(q.families, row.Family), &q.all} {
+			t.rows, t.bytes = t.rows+1, t.bytes+size
+		}
 		return false, counting
 	}
 	if t.more++; t.more&(t.more-1) == 0 {
 		counting = append(counting, t.count(name, now))
 	}
 	return true, counting
+}
+
+// over reports whether nothing more of a family is kept.
+func (q *quota) over(family string) bool {
+	t := q.families[family]
+	return q.all.full(allRows, allBytes) || family != "" && t != nil && t.full(allRows-q.all.rows, allBytes-q.all.bytes)
+}
+
+func tallyOf(all map[string]*tally, name string) *tally {
+	if all[name] == nil {
+		all[name] = &tally{}
+	}
+	return all[name]
 }
 
 // size is what a row adds to the file: a text that it has in common with another

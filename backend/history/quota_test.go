@@ -112,3 +112,37 @@ func TestQuota(t *testing.T) {
 		t.Errorf("%+v", r.Broken)
 	}
 }
+
+// TestQuotaOfFamilies lets one family ask under many names until nothing more of it
+// is kept: what another one is denied is still kept, one by one.
+func TestQuotaOfFamilies(t *testing.T) {
+	for name, c := range map[string]Row{
+		"rows":  {State: Denied},
+		"bytes": {State: Denied, Command: strings.Repeat("x", inRow)},
+	} {
+		var q quota
+		kept := func(family string, i int) bool {
+			row := c
+			row.ID, row.AgentID, row.Family = fmt.Sprint(family, i), fmt.Sprint("agent ", i), family
+			beyond, _ := q.take(&row, 0)
+			return !beyond
+		}
+		kinds := map[string]int{}
+		for i := range 3 * allRows {
+			if kept("many names", i) {
+				kinds["many names"]++
+			}
+		}
+		for i := range 100 {
+			if kept("another", i) {
+				kinds["another"]++
+			}
+		}
+		if kinds["another"] != 100 || kinds["many names"] == 0 || kinds["many names"] > allRows/2 {
+			t.Errorf("%s: %v are kept", name, kinds)
+		}
+		if len(q.agents) > allRows {
+			t.Errorf("%s: %d agents are remembered", name, len(q.agents))
+		}
+	}
+}

@@ -53,11 +53,13 @@ type Row struct {
 	Seq    int    `json:"seq,omitempty"`
 	State  State  `json:"state"`
 
-	AgentID    string       `json:"agentId,omitempty"`
-	SessionKey string       `json:"sessionKey,omitempty"`
-	PeerPID    int          `json:"peerPid,omitempty"`
-	PeerExe    string       `json:"peerExe,omitempty"`
-	Who        approval.Who `json:"who,omitempty"`
+	AgentID    string `json:"agentId,omitempty"`
+	SessionKey string `json:"sessionKey,omitempty"`
+	PeerPID    int    `json:"peerPid,omitempty"`
+	PeerExe    string `json:"peerExe,omitempty"`
+	// Family is as whose the request counts (approval.Peer), until it is written.
+	Family string       `json:"-"`
+	Who    approval.Who `json:"who,omitempty"`
 
 	// Command is the text that was shown.
 	Command  string   `json:"command"`

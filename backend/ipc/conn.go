@@ -31,12 +31,18 @@ type conn struct {
 	// challenge is what a hello told our program. The reading goroutine alone
 	// uses it.
 	challenge string
+	// family is that of the peer, "" while nobody looked, or for the host itself. The
+	// reading goroutine alone uses it.
+	family string
+	looked bool
 
 	writing sync.Mutex
 	frames  sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting int       // frames with the handler
+	busy    string    // who has the place of a connection with such frames
+	asker   string    // the family of whom our program asks for, "" for none
 	idle    time.Time // when the last of them was answered, or it connected
 	ending  bool      // nothing more is read; the last answer closes
 }
@@ -165,7 +171,7 @@ func (c *conn) exec(f frame) bool {
 	if !c.remember(x.Request.AgentID) {
 		return false
 	}
-	x.Request.Arrived, x.Request.Peer = c.s.now(), c.peer
+	x.Request.Arrived, x.Request.Peer = c.s.now(), c.asking()
 	if x.Request.Claim.Gateway != "" && c.passesOn(x.challenge) != nil {
 		x.Request.Claim.Gateway = "" // anybody could say so
 	}
@@ -193,7 +199,7 @@ func (c *conn) request(f frame) bool {
 	if !c.remember(q.Request.AgentID) {
 		return false
 	}
-	q.Request.Arrived, q.Request.Peer = c.s.now(), c.peer
+	q.Request.Arrived, q.Request.Peer = c.s.now(), c.asking()
 	return c.begin(f, func() any {
 		d, answered := c.s.handler.Decide(c.ctx, q)
 		if !answered {
@@ -235,7 +241,7 @@ func (c *conn) call(f frame) bool {
 	if asks[k.Method] && !c.remember(agentIn(k.Params)) {
 		return false
 	}
-	k.Peer, k.Conn = c.peer, c.id
+	k.Peer, k.Conn = c.asking(), c.id
 	return c.begin(f, func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }
 
@@ -329,11 +335,29 @@ func (c *conn) failed() bool {
 // remember tells the door that this process asks, before it may, and each time:
 // it can have other parents by now, and others can be in its family.
 func (c *conn) remember(agent string) bool {
-	if err := c.s.door.Remember(c.peer, agent); err != nil {
+	family, err := c.s.door.Remember(c.peer, agent)
+	if err != nil {
 		c.s.log.Warn("a process that asks cannot be seen", "pid", c.peer.PID, "why", err)
 		return false
 	}
+	c.family, c.looked = family, true
 	return true
+}
+
+// asking is the peer with the family whose frames it sends: that of those for whom
+// our program asks, else its own.
+func (c *conn) asking() approval.Peer {
+	if !c.looked {
+		c.family, c.looked = c.s.door.Family(c.peer), true
+	}
+	peer := c.peer
+	peer.Family = c.family
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asker != "" {
+		peer.Family = c.asker
+	}
+	return peer
 }
 
 // agentIn is what the parameters of a call name as the agent, for a refusal that
@@ -346,23 +370,45 @@ func agentIn(params json.RawMessage) string {
 	return named.AgentID
 }
 
-// begin hands a frame over. It reports false when too many wait already.
+// begin hands a frame over. It reports false when too many wait already, or too
+// many of one family.
 func (c *conn) begin(f frame, answer func() any) bool {
-	if c.s.waiting.Add(1) > c.s.maxWaiting {
-		c.s.waiting.Add(-1)
-		c.s.log.Warn("too many frames wait", "pid", c.peer.PID, "program", c.peer.Exe)
+	who := c.asking().Family
+	if !c.wait(who) {
+		c.s.log.Warn("too many frames wait", "pid", c.peer.PID, "program", c.peer.Exe, "family", who)
 		return false
 	}
-	c.mu.Lock()
-	c.waiting++
-	c.mu.Unlock()
 	c.frames.Add(1)
 	go func() {
 		defer c.frames.Done()
 		answered := c.answer(f, answer)
-		c.s.waiting.Add(-1)
+		c.s.waiting.Leave(who)
 		c.end(!answered)
 	}()
+	return true
+}
+
+// wait takes the place of a waiting frame, and of a connection with such frames for
+// the first one. Only an idle connection makes room for others, so these are what a
+// family could keep others out with.
+func (c *conn) wait(who string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.s.waiting.Take(who, 0) {
+		return false
+	}
+	if c.waiting == 0 {
+		own := 0
+		if c.ours { // as many as one process may have
+			own = c.s.maxConns - 2*reservedConns
+		}
+		if !c.s.busy.Take(who, own) {
+			c.s.waiting.Leave(who)
+			return false
+		}
+		c.busy = who
+	}
+	c.waiting++
 	return true
 }
 
@@ -392,7 +438,9 @@ func (c *conn) idleSince() (time.Time, bool) {
 // nothing more is read, or one whose question got no answer.
 func (c *conn) end(unanswered bool) {
 	c.mu.Lock()
-	c.waiting--
+	if c.waiting--; c.waiting == 0 {
+		c.s.busy.Leave(c.busy)
+	}
 	c.idle = time.Now()
 	c.ending = c.ending || unanswered
 	last := c.ending && c.waiting == 0

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/fair"
 )
 
 const good = `{"command":["ls"]}`
@@ -31,7 +32,7 @@ func TestHalfCloseIsNoCancel(t *testing.T) {
 		p := connect(t, s)
 		p.say(execLine(good) + end)
 		p.CloseWrite()
-		eventually(t, "the frame waits", func() bool { return s.waiting.Load() == 1 })
+		eventually(t, "the frame waits", func() bool { return s.waiting.Taken() == 1 })
 		go func() { release <- struct{}{} }()
 		if got := p.line(); !strings.Contains(got, `"ok":true`) {
 			t.Errorf("got %q", got)
@@ -66,7 +67,7 @@ func TestFullCloseCancels(t *testing.T) {
 			eventually(t, "three frames wait", func() bool { return u.begun.Load() == 3 })
 			end(p)
 			eventually(t, "all are cancelled", func() bool { return u.ended.Load() == 3 })
-			eventually(t, "the connection is gone", func() bool { return s.count() == 0 && s.waiting.Load() == 0 })
+			eventually(t, "the connection is gone", func() bool { return s.count() == 0 && s.waiting.Taken() == 0 })
 		})
 	}
 }
@@ -164,7 +165,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 	for range 8 {
 		p.say(execLine(good) + "\n")
 	}
-	eventually(t, "the connection is ended", func() bool { return s.count() == 0 && s.waiting.Load() == 0 })
+	eventually(t, "the connection is ended", func() bool { return s.count() == 0 && s.waiting.Taken() == 0 })
 }
 
 func TestLineLength(t *testing.T) {
@@ -248,7 +249,7 @@ func TestConnectionLimit(t *testing.T) {
 
 func TestWaitingLimit(t *testing.T) {
 	u := &until{}
-	s := start(t, handler{exec: u.exec}, func(s *Server) { s.maxWaiting = 10 })
+	s := start(t, handler{exec: u.exec}, func(s *Server) { s.waiting = fair.New(10) })
 	p, q := connect(t, s), connect(t, s)
 	for range 10 {
 		p.say(execLine(good) + "\n")

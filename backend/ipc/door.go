@@ -59,23 +59,46 @@ func (d *Door) Close() {
 }
 
 // Remember keeps the family of a process that asks, from now on and also
-// when the process has ended. agent is what it calls itself. Without it the
-// process must not be allowed to ask.
-func (d *Door) Remember(peer approval.Peer, agent string) error {
+// when the process has ended, and returns its name, "" for this process. agent is
+// what it calls itself. Without it the process must not be allowed to ask.
+func (d *Door) Remember(peer approval.Peer, agent string) (name string, err error) {
 	id := process{PID: peer.PID, Started: peer.Started}
-	if err := d.families.Take(id, agent); err != nil {
-		return err
+	root, err := d.families.Take(id, agent)
+	if err != nil {
+		return "", err
 	}
 	// Of an app macOS also names who is responsible for it. In a terminal that is
 	// the terminal, which is nobody's family.
 	if p, err := proc.Stat(peer.PID); err != nil || p.Session != 1 {
-		return nil
+		return nameOf(root), nil
 	}
 	by, err := d.responsibleFor(peer.PID)
-	if err != nil || by == (process{}) || by.PID == 1 {
-		return err
+	if err != nil {
+		return "", err
 	}
-	return d.families.Take(by, agent)
+	if by == (process{}) || by.PID == 1 {
+		return nameOf(root), nil
+	}
+	root, err = d.families.Take(by, agent)
+	return nameOf(root), err
+}
+
+// Family is the name that Remember returns, for a process that asks for nothing.
+// One that cannot be seen is a family of its own.
+func (d *Door) Family(peer approval.Peer) string {
+	id := process{PID: peer.PID, Started: peer.Started}
+	root, err := d.families.Root(id)
+	if err != nil {
+		return nameOf(id)
+	}
+	return nameOf(root)
+}
+
+func nameOf(root process) string {
+	if root == (process{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", root.PID, root.Started)
 }
 
 // MayOperate returns nil when a peer may operate, and else one sentence that

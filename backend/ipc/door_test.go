@@ -61,7 +61,7 @@ func TestDoorSeesItself(t *testing.T) {
 	}
 	defer d.Close()
 	me := approval.Peer{UID: os.Geteuid(), PID: d.self.PID, Started: d.self.Started}
-	if err := d.Remember(me, ""); err != nil || len(d.families.List()) != 0 {
+	if _, err := d.Remember(me, ""); err != nil || len(d.families.List()) != 0 {
 		t.Errorf("we asked ourselves: %v, %v", err, d.families.List())
 	}
 	if err := d.MayOperate(me); err != nil {
@@ -79,7 +79,7 @@ func TestDoorSeesItself(t *testing.T) {
 		}
 	}
 	for name, p := range map[string]approval.Peer{"nobody": {PID: 1 << 30}, "another start": {PID: os.Getppid(), Started: 1}} {
-		if err := d.Remember(p, ""); err == nil {
+		if _, err := d.Remember(p, ""); err == nil {
 			t.Errorf("%s may ask", name)
 		}
 	}

@@ -79,7 +79,7 @@ func TestPanics(t *testing.T) {
 					t.Errorf("then %q", got)
 				}
 			}
-			eventually(t, "nothing waits", func() bool { return s.waiting.Load() == 0 })
+			eventually(t, "nothing waits", func() bool { return s.waiting.Taken() == 0 })
 		})
 	}
 }

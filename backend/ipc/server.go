@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/proc"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
+	// maxWaiting is how many frames may wait. A family has no more of them than
+	// there is place for more, see package fair.
 	maxWaiting = 5_000
 	// maxConns is how many connections there may be. One process gets half
 	// of them, one of our program nearly all, and the last reservedConns are for those who may operate: else any
@@ -87,13 +90,13 @@ type Server struct {
 	door    *Door
 	callers callers
 	nonces  nonces
-	waiting atomic.Int64
+	waiting *fair.Places // frames with the handler, of families
+	busy    *fair.Places // connections with such frames
 	// connected counts connections.
 	connected atomic.Uint64
 
-	patience   time.Duration
-	maxWaiting int64
-	maxConns   int
+	patience time.Duration
+	maxConns int
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -152,8 +155,9 @@ func newServer(o Options) (*Server, error) {
 	s := &Server{
 		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
 		uid: os.Geteuid(), peerOf: peerOf,
-		nonces:   nonces{max: maxNonces},
-		patience: patience, maxWaiting: maxWaiting, maxConns: maxConns,
+		nonces:  nonces{max: maxNonces},
+		waiting: fair.New(maxWaiting), busy: fair.New(maxConns),
+		patience: patience, maxConns: maxConns,
 		conns: map[*conn]struct{}{},
 	}
 	if s.operatorKey == nil {

@@ -25,7 +25,8 @@ var (
 	ErrNoHold     = errors.New("its caller gives up at a time of its own, so the clock of this question cannot be stopped")
 )
 
-// Limits and times (product.md, defaults and numbers).
+// Limits and times (product.md, defaults and numbers). A family (see Family) has no
+// more of Total and of Bytes than is free: at most a half.
 const (
 	PerAgent = 20
 	Total    = 1000
@@ -113,17 +114,27 @@ func (b *Book) put(ctx context.Context, p approval.Prompt, key string, w *waiter
 	return q, nil
 }
 
-// room refuses a further question of an agent that has too many, and drops
-// the oldest one that nobody waits for where the book is full.
+// room refuses a further question of an agent that has too many, or of a family that
+// has more than it leaves for others, and drops the oldest one that nobody waits for
+// where the book is full.
 func (b *Book) room(p approval.Prompt) error {
-	mine, bytes := 0, size(p)
+	mine := 0
+	var all, ours held
+	bytes := size(p)
 	for _, q := range b.questions {
 		bytes += size(q.prompt)
-		if q.prompt.AgentID == p.AgentID && len(q.waiters) > 0 {
+		if len(q.waiters) == 0 {
+			continue
+		}
+		all.add(q.prompt)
+		if q.prompt.AgentID == p.AgentID {
 			mine++
 		}
+		if Family(q.prompt.Peer, q.prompt.AgentID) == Family(p.Peer, p.AgentID) {
+			ours.add(q.prompt)
+		}
 	}
-	if mine >= PerAgent {
+	if mine >= PerAgent || ours.questions >= Total-all.questions || ours.bytes+size(p) > Bytes-all.bytes {
 		return ErrTooMany
 	}
 	for len(b.questions) >= Total || bytes > Bytes {
@@ -135,6 +146,23 @@ func (b *Book) room(p approval.Prompt) error {
 		b.remove(b.questions[i])
 	}
 	return nil
+}
+
+// held is how many questions there are that somebody waits for, and how much text.
+type held struct{ questions, bytes int }
+
+func (h *held) add(p approval.Prompt) {
+	h.questions++
+	h.bytes += size(p)
+}
+
+// Family is as whose a question counts: an agent can make up as many ids as it
+// likes, but not where it came from. Where no door settled that it is the agent.
+func Family(peer approval.Peer, agentID string) string {
+	if peer.Family == "" {
+		return "agent " + agentID
+	}
+	return peer.Family
 }
 
 // size is how much of a question is text of the caller's, in bytes.
