@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -375,6 +376,44 @@ func TestPauseEndsAndLimits(t *testing.T) {
 	b.heldBack(pending.PerAgent + 1)
 	b.Resume()
 	all.Wait()
+}
+
+// TestPauseLeavesPlaces lets one family wait under as many names as it likes: it has
+// a half of the places, and another one still waits beside it.
+func TestPauseLeavesPlaces(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "echo ran")
+	if err := b.Pause(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var limited atomic.Int32
+	wait := func(family, agent string) {
+		r := b.request("tool")
+		r.AgentID, r.Peer.Family = agent, family
+		all.Go(func() {
+			switch got := outcome(b.Run(ctx, r)); got {
+			case "denied rate-limited":
+				limited.Add(1)
+			case "denied approval-cancelled":
+			default:
+				t.Error(got)
+			}
+		})
+	}
+	for i := range pending.Total/2 + 10 {
+		wait("1/1", fmt.Sprint(i))
+	}
+	b.heldBack(pending.Total / 2)
+	wait("2/2", "honest")
+	b.heldBack(pending.Total/2 + 1)
+	hangUp()
+	all.Wait()
+	if n := limited.Load(); n != 10 {
+		t.Errorf("%d were refused, want 10", n)
+	}
+	b.heldBack(0)
 }
 
 // TestPauseStartsNothing pauses again and again while many requests are on

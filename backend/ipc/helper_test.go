@@ -39,6 +39,8 @@ type task struct {
 	// Idle: open so many connections, write a file with the name "idle" and
 	// the process id, and keep those that stay open.
 	Idle int
+	// Flood: take so many places (see flood), after the kids were started.
+	Flood int
 	// Kids are started one after another, in the same session.
 	Kids []task
 	// Wait for the kids; else they become orphans.
@@ -142,6 +144,9 @@ func (k task) do() error {
 		if k.Wait {
 			cmd.Wait()
 		}
+	}
+	if k.Flood > 0 {
+		return k.flood()
 	}
 	if k.Operate != "" {
 		path := filepath.Join(k.Dir, k.Operate)
