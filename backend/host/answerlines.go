@@ -37,6 +37,9 @@ func answerLines(p approval.Prompt, d approval.Decision, c approval.Choice) []st
 			lines = append(lines, "Writes the entry "+entryLine(e, c.Keep))
 		}
 	}
+	if p.Judgement.Sentence != "" {
+		lines = append(lines, "Asked because "+p.Judgement.Sentence)
+	}
 	return append(lines, fmt.Sprintf("Risk %s", p.Judgement.Risk.Level))
 }
 

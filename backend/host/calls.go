@@ -434,12 +434,17 @@ type Opened struct {
 	GivesWay bool `json:"givesWay,omitempty"`
 }
 
+var errPausedHost = errors.New("a host runs here without a window and is paused, and its end would end the pause: run `countersign resume` first")
+
 func windowOpen(h *Host, _ context.Context, _ ipc.Call) (any, error) {
 	switch {
 	case h.opt.OpenWindow != nil:
 		h.opt.OpenWindow()
 		return Opened{}, nil
 	case h.opt.GiveWay != nil:
+		if _, paused := h.Paused(); paused {
+			return nil, errPausedHost // another host would know nothing of it
+		}
 		h.opt.GiveWay()
 		return Opened{GivesWay: true}, nil
 	}

@@ -442,6 +442,22 @@ func (b *bench) holds(edit func(*store.Document) error) store.Held {
 	return *b.Held()
 }
 
+// TestPauseIsNotGivenAway: a host that gives way to the app ends, and its pause
+// would end with it.
+func TestPauseIsNotGivenAway(t *testing.T) {
+	b := newBench(t)
+	ended := 0
+	b.opt.GiveWay = func() { ended++ }
+	must(t, b.call("pause", struct{}{}, nil))
+	if err := b.call("window.open", struct{}{}, nil); err == nil || ended != 0 {
+		t.Errorf("%v: it gave way %d times", err, ended)
+	}
+	b.Resume()
+	if err := b.call("window.open", struct{}{}, nil); err != nil || ended != 1 {
+		t.Errorf("%v: it gave way %d times", err, ended)
+	}
+}
+
 // TestPresenceOnceAfterTheClick: the window asks, then the person shows once that
 // it is them, where the policy wants that.
 func TestPresenceOnceAfterTheClick(t *testing.T) {

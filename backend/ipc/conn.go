@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -242,7 +243,7 @@ func (c *conn) call(f frame) bool {
 		return false
 	}
 	k.Peer, k.Conn = c.asking(), c.id
-	return c.begin(f, func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
+	return c.beginWith(f, k.Operator && needed == byKey, func() any { return callReply(f.id, c.s.handler.Call(c.ctx, k)) })
 }
 
 // operates asks the door whether the peer may operate.
@@ -372,9 +373,13 @@ func agentIn(params json.RawMessage) string {
 
 // begin hands a frame over. It reports false when too many wait already, or too
 // many of one family.
-func (c *conn) begin(f frame, answer func() any) bool {
+func (c *conn) begin(f frame, answer func() any) bool { return c.beginWith(f, false, answer) }
+
+// beginWith is begin; who operates finds room where those who only ask took all.
+func (c *conn) beginWith(f frame, operates bool, answer func() any) bool {
 	who := c.asking().Family
-	if !c.wait(who) {
+	from := c.wait(who, operates)
+	if from == nil {
 		c.s.log.Warn("too many frames wait", "pid", c.peer.PID, "program", c.peer.Exe, "family", who)
 		return false
 	}
@@ -382,7 +387,7 @@ func (c *conn) begin(f frame, answer func() any) bool {
 	go func() {
 		defer c.frames.Done()
 		answered := c.answer(f, answer)
-		c.s.waiting.Leave(who)
+		from.Leave(who)
 		c.end(!answered)
 	}()
 	return true
@@ -390,12 +395,15 @@ func (c *conn) begin(f frame, answer func() any) bool {
 
 // wait takes the place of a waiting frame, and of a connection with such frames for
 // the first one. Only an idle connection makes room for others, so these are what a
-// family could keep others out with.
-func (c *conn) wait(who string) bool {
+// family could keep others out with. It returns whose place that is, nil for none.
+func (c *conn) wait(who string, operates bool) *fair.Places {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.s.waiting.Take(who, 0) {
-		return false
+	from := c.s.waiting
+	if !from.Take(who, 0) {
+		if from = c.s.operating; !operates || !from.Take(who, 0) {
+			return nil
+		}
 	}
 	if c.waiting == 0 {
 		own := 0
@@ -403,13 +411,13 @@ func (c *conn) wait(who string) bool {
 			own = c.s.maxConns - 2*reservedConns
 		}
 		if !c.s.busy.Take(who, own) {
-			c.s.waiting.Leave(who)
-			return false
+			from.Leave(who)
+			return nil
 		}
 		c.busy = who
 	}
 	c.waiting++
-	return true
+	return from
 }
 
 // answer sends what a frame is answered, and reports whether it is. One that

@@ -263,6 +263,20 @@ func TestWaitingLimit(t *testing.T) {
 	}
 }
 
+// Who operates is heard where those who ask took all room.
+func TestWaitingLeavesRoomToOperate(t *testing.T) {
+	u := &until{}
+	s := start(t, handler{exec: u.exec, call: func(context.Context, Call) CallAnswer { return CallAnswer{} }}, func(s *Server) { s.waiting = fair.New(10) })
+	p, q := connect(t, s), connect(t, s)
+	for range 10 {
+		p.say(execLine(good) + "\n")
+	}
+	eventually(t, "ten wait", func() bool { return u.begun.Load() == 10 })
+	if got := q.operate(testKey, "stop"); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("who stops everything got %q", got)
+	}
+}
+
 // A flood is read later: nothing is lost, nothing refused, and another
 // process would not notice.
 func TestFloodIsReadLater(t *testing.T) {

@@ -19,9 +19,11 @@ import (
 )
 
 const (
-	// maxWaiting is how many frames may wait. A family has no more of them than
-	// there is place for more, see package fair.
-	maxWaiting = 5_000
+	// maxWaiting is how many frames may wait, and reservedFrames how many more of those
+	// who operate: else who may only ask could keep a person from denying and stopping.
+	// A family has no more of them than there is place for more, see package fair.
+	maxWaiting     = 5_000
+	reservedFrames = 64
 	// maxConns is how many connections there may be. One process gets half
 	// of them, one of our program nearly all, and the last reservedConns are for those who may operate: else any
 	// other one could keep the operator out by connecting and saying nothing.
@@ -78,20 +80,21 @@ type Server struct {
 	now         func() time.Time
 	log         *slog.Logger
 
-	sockets []socket
-	taking  sync.Mutex // one connection at a time gets a place
-	folder  folderWire // in which the lock is
-	lock    *Lock
-	ours    bool // the lock goes with the server
-	watcher watcher
-	uid     int
-	peerOf  func(*net.UnixConn) (holder, error) // tests alone set another
-	started time.Time
-	door    *Door
-	callers callers
-	nonces  nonces
-	waiting *fair.Places // frames with the handler, of families
-	busy    *fair.Places // connections with such frames
+	sockets   []socket
+	taking    sync.Mutex // one connection at a time gets a place
+	folder    folderWire // in which the lock is
+	lock      *Lock
+	ours      bool // the lock goes with the server
+	watcher   watcher
+	uid       int
+	peerOf    func(*net.UnixConn) (holder, error) // tests alone set another
+	started   time.Time
+	door      *Door
+	callers   callers
+	nonces    nonces
+	waiting   *fair.Places // frames with the handler, of families
+	operating *fair.Places // further ones of who operates
+	busy      *fair.Places // connections with such frames
 	// connected counts connections.
 	connected atomic.Uint64
 
@@ -156,7 +159,7 @@ func newServer(o Options) (*Server, error) {
 		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
 		uid: os.Geteuid(), peerOf: peerOf,
 		nonces:  nonces{max: maxNonces},
-		waiting: fair.New(maxWaiting), busy: fair.New(maxConns),
+		waiting: fair.New(maxWaiting), operating: fair.New(reservedFrames), busy: fair.New(maxConns),
 		patience: patience, maxConns: maxConns,
 		conns: map[*conn]struct{}{},
 	}

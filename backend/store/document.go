@@ -171,7 +171,7 @@ func (d *Document) Change(agentID, id string, edit func(*approval.Entry)) bool {
 func (d *Document) Deny(agentID string, rule approval.DenyRule) {
 	rules := d.rules(agentID)
 	for _, have := range rules.Denylist {
-		if have.Pattern == rule.Pattern && slices.Equal(have.Args, rule.Args) {
+		if have.Pattern == rule.Pattern && slices.Equal(have.Args, rule.Args) && have.Anywhere == rule.Anywhere {
 			return
 		}
 	}

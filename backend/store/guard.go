@@ -55,11 +55,10 @@ func (c *comparison) gone(id string) (list []approval.Entry) {
 	return list
 }
 
-// knows reports whether an entry holds which file is meant, for as long as
-// somebody does not take it back.
+// knows reports whether an entry holds which file is meant.
 func knows(e approval.Entry) bool {
 	_, tool := approval.ToolPattern(e.Pattern)
-	return !tool && !e.Disabled && !e.Leased() && (len(e.Identity) > 0 || len(e.Interpreters) > 0 || len(e.Links) > 0 || e.RequireIdentity != "")
+	return !tool && !e.Disabled && (len(e.Identity) > 0 || len(e.Interpreters) > 0 || len(e.Links) > 0 || e.RequireIdentity != "")
 }
 
 // coverage finds the entries of a list that mean a file.
@@ -109,7 +108,7 @@ func (c coverage) of(e approval.Entry, f func(approval.Entry)) {
 		tried = c.index.Match(file, add) && tried
 		tried = c.index.MatchName(path.Base(file), add) && tried
 	}
-	if !tried { // any of them may mean it
+	if !tried || e.RequireIdentity != "" && strings.ContainsAny(e.Pattern, `*?[{\`) { // any of them may mean it
 		for i := range c.list {
 			at = append(at, i)
 		}

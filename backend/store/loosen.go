@@ -18,8 +18,9 @@ const maxReasons = 100
 
 // Loosens says in sentences what the new document permits, or may permit,
 // that the old one does not. No sentences means that nothing can run, without
-// a question or at all, that could not before. What cannot be compared counts
-// as looser.
+// a question or at all, that could not before; but for what is protected under
+// security full, which ask=off denies and the person may be asked about. What
+// cannot be compared counts as looser.
 func Loosens(old, new *Document) []string {
 	reasons, _ := compare(old, new)
 	return reasons

@@ -128,9 +128,10 @@ var edits = []struct{ what, old, new, held string }{
 	{"known file for one folder", list(known(""), `"/d/*"`), list(known(`, "cwd": "/w"`), `"/d/*"`), `covers it`},
 	{"known file off", list(known(""), `"/d/*"`), list(known(`, "disabled": true`), `"/d/*"`), `covers it`},
 	{"known file that ends", list(known(""), `"/d/*"`), list(known(`, "expiresAt": 1`), `"/d/*"`), `covers it`},
-	{"known file that ended anyway", list(known(`, "expiresAt": 1000`), `"/d/*"`), list(`"/d/*"`), ""},
+	{"known file for some time goes", list(known(`, "expiresAt": 1000`), `"/d/*"`), list(`"/d/*"`), "covers it"},
 	{"known file stays", list(known(""), `"/d/*"`), list(`"/d/*"`, known(`, "note": "n"`)), ""},
 	{"required of a file", list(`{"pattern": "/d/x", "requireIdentity": "sha256"}`, `"/d/*"`), list(`"/d/*"`), `covers it`},
+	{"required of all files", list(`{"pattern": "/*/x*", "requireIdentity": "sha256"}`, `"/d/*"`), list(`"/d/*"`), `covers it`},
 	// Denylist.
 	{"rule added", agent(`"denylist": []`), agent(`"denylist": ["rm"]`), ""},
 	{"rule removed", agent(`"denylist": ["rm"]`), agent(`"denylist": []`), `the denylist of agent a loses "rm"`},

@@ -266,6 +266,15 @@ func TestPassphraseChanges(t *testing.T) {
 	}
 }
 
+// TestPageHeight: a page goes on the screen with what is asked below it.
+func TestPageHeight(t *testing.T) {
+	for height, want := range map[int]int{0: 20, 1: 1, 3: 1, 12: 10, 22: 20, 100: 20} {
+		if got := pageOf(height); got != want {
+			t.Errorf("a terminal of %d rows shows %d", height, got)
+		}
+	}
+}
+
 // TestPages: a text longer than a screen is shown in parts, each letter of it.
 func TestPages(t *testing.T) {
 	for _, row := range []struct {
@@ -278,6 +287,9 @@ func TestPages(t *testing.T) {
 		{"日本語", 4, []string{"日本", "語"}},
 		{"a\x1b[2Jb\u202ec", 80, []string{`a\u{1B}[2Jb\u{202E}c`}},
 		{"", 80, []string{""}},
+		// No part of a line looks like another line.
+		{"  rm x; #            Asked by zsh", 20, []string{"  rm x; #           ", "     Asked by zsh"}},
+		{strings.Repeat("a", 40), 20, []string{strings.Repeat("a", 20), "    " + strings.Repeat("a", 16), "    aaaa"}},
 	} {
 		if got := rows(row.text, row.width); strings.Join(got, "\n") != strings.Join(row.want, "\n") {
 			t.Errorf("%q: %q", row.text, got)

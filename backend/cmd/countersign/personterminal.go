@@ -57,16 +57,31 @@ func (t *personTerminal) Close() {
 
 func (t *personTerminal) line(text string) { fmt.Fprintln(t, display.Escape(text)) }
 
-// page is how many rows are shown before the person goes on to the next ones.
-const page = 20
+const (
+	// maxPage is how many rows are shown before the person goes on to the next ones.
+	maxPage = 20
+	// fold begins the further rows of a line, so that no part of a long line looks
+	// like a line of its own. A terminal below foldWidth has no room for it.
+	fold      = "    "
+	foldWidth = 20
+)
+
+// pageOf is maxPage, or what a terminal of this height shows with the question
+// below it: what has gone off the screen is not read.
+func pageOf(height int) int {
+	if height <= 0 {
+		return maxPage
+	}
+	return max(1, min(maxPage, height-2))
+}
 
 // show shows a text, a page at a time.
 func (t *personTerminal) show(text string) error {
-	width, _, err := term.GetSize(int(t.Fd()))
-	if err != nil || width < 20 {
+	width, height, err := term.GetSize(int(t.Fd()))
+	if err != nil || width < foldWidth {
 		width = 80
 	}
-	shown := rows(text, width)
+	shown, page := rows(text, width), pageOf(height)
 	for len(shown) > page {
 		fmt.Fprintln(t, strings.Join(shown[:page], "\n"))
 		shown = shown[page:]
@@ -90,6 +105,9 @@ func rows(text string, width int) (rows []string) {
 			}
 			if columns+size > width {
 				rows, row, columns = append(rows, string(row)), nil, 0
+				if width >= foldWidth {
+					row, columns = []rune(fold), len(fold)
+				}
 			}
 			columns += size
 			row = append(row, r)
