@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
@@ -41,7 +42,15 @@ func chartersUse(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if params.Drop {
 		return h.update(ctx, c, "", func(d *store.Document) error { return d.DropCharter(params.AgentID, params.Name) })
 	}
-	use, err := UseCharter(config.Charters{Dir: h.opt.State.Charters()}, h.opt.Home, params.AgentID, params.Name)
+	files := config.Charters{Dir: h.opt.State.Charters()}
+	charter, sum, err := files.Read(params.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case sum != params.SHA256:
+		return nil, fmt.Errorf("the charter %s was changed meanwhile: look at it again", params.Name)
+	}
+	use, err := UseCharter(files, h.opt.Home, params.AgentID, params.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,5 +59,17 @@ func chartersUse(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 			return err
 		}
 		return d.CharterIs(params.AgentID, params.Name, params.SHA256)
-	})
+	}, charterLines(params.Name, charter)...)
+}
+
+// charterLines say what a charter forbids and asks about, which the policy holds by
+// a hash alone: another version can do less.
+func charterLines(name string, c config.Charter) []string {
+	line := func(does string, list []string) string {
+		if len(list) == 0 {
+			return fmt.Sprintf("The charter %s %s nothing", name, does)
+		}
+		return fmt.Sprintf("The charter %s %s %q", name, does, list)
+	}
+	return []string{line("forbids", c.AlwaysReject), line("asks each time about", c.RequireConfirmation), line("hands on to the next approver", c.Escalate)}
 }

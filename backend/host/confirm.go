@@ -204,8 +204,9 @@ type needsPerson struct{ difference }
 func (needsPerson) Error() string { return "this edit needs the person" }
 
 // update edits the policy for the command line, once the person agreed to what it
-// loosens, and lets the new one answer the questions it covers.
-func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error) (any, error) {
+// loosens, and lets the new one answer the questions it covers. also are lines on
+// what the policy only names.
+func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error, also ...string) (any, error) {
 	var agreed difference
 	var how string
 	for {
@@ -214,8 +215,11 @@ func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit fun
 				return err
 			}
 			now, err := differenceOf(h.store.Snapshot().Document, d)
-			if err != nil || len(now.all()) == 0 || now.equal(agreed) {
+			if err != nil || len(now.all()) == 0 {
 				return err
+			}
+			if now.lines = slices.Concat(also, now.lines); now.equal(agreed) {
+				return nil
 			}
 			return needsPerson{now}
 		})

@@ -442,6 +442,22 @@ func (b *bench) holds(edit func(*store.Document) error) store.Held {
 	return *b.Held()
 }
 
+// TestCharterIsShown: what a charter forbids is shown with it, as the policy names it
+// by a hash.
+func TestCharterIsShown(t *testing.T) {
+	b, g := windowed(t)
+	must(t, os.MkdirAll(b.opt.State.Charters(), 0o700))
+	must(t, os.WriteFile(filepath.Join(b.opt.State.Charters(), "work.json5"), []byte(`{alwaysReject: ["rm"], autoApprove: ["true"]}`), 0o600))
+	_, sum, err := config.Charters{Dir: b.opt.State.Charters()}.Read("work")
+	must(t, err)
+	must(t, b.call("charters.use", map[string]any{"agentId": "main", "name": "work", "sha256": sum}, nil))
+	for _, want := range []string{`The charter work forbids ["rm"]`, "The charter work asks each time about nothing"} {
+		if !slices.Contains(g.shown[0].Lines, want) {
+			t.Errorf("%q does not say %q", g.shown[0].Lines, want)
+		}
+	}
+}
+
 // TestPauseIsNotGivenAway: a host that gives way to the app ends, and its pause
 // would end with it.
 func TestPauseIsNotGivenAway(t *testing.T) {
