@@ -214,6 +214,13 @@ func TestTextIsWhole(t *testing.T) {
 			t.Errorf("it shows %q without %q", s.shown[0], want)
 		}
 	}
+	const hides = "Allows once, for agent main: TOKEN=$(rm x) curl -u a:$(rm y)"
+	if text := b.confirmText(ipc.Call{}, []string{hides}); !strings.Contains(text, hides) {
+		t.Errorf("it shows %q", text)
+	}
+	if log := logged([]string{hides}); strings.Contains(log[0], "a:$(rm") {
+		t.Errorf("the log has %q", log)
+	}
 	var d difference
 	for i := range maxSigned + 1 {
 		d.lines = append(d.lines, fmt.Sprint("line ", i))
