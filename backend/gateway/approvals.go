@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // approvals are the questions that operators may answer here. An answer is a
@@ -104,7 +105,7 @@ func askApproval(p *peer, ctx context.Context, params json.RawMessage) (any, err
 	if route == "none" {
 		p.approvals.end(q, "", "", "no-route")
 	} else {
-		time.AfterFunc(life, func() { p.approvals.end(q, "", "", "expired") })
+		time.AfterFunc(life, rescue.Guarded(p.opt.Log, "the end of a question", func() { p.approvals.end(q, "", "", "expired") }))
 		p.tell(scopeApprovals, "exec.approval.requested", q.view())
 	}
 	if q.asks.TwoPhase {
@@ -329,6 +330,7 @@ func (g *Gateway) asked(u *run) {
 	}
 	g.tell(scopeApprovals, "exec.approval.requested", q.view())
 	go func() {
+		defer rescue.Catch(g.opt.Log, "a question about a command", u.cancel)
 		select {
 		case <-u.done:
 			g.approvals.end(q, "", "", "answered-elsewhere")

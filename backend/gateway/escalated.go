@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/link"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // methodEscalated is the one method of nodes that waits, for operators.
@@ -49,7 +50,7 @@ func askForNode(p *peer, ctx context.Context, params json.RawMessage) (any, erro
 	if err := p.approvals.add(q); err != nil {
 		return nil, err
 	}
-	timer := time.AfterFunc(life, func() { p.approvals.end(q, "", "", "expired") })
+	timer := time.AfterFunc(life, rescue.Guarded(p.opt.Log, "the end of a question", func() { p.approvals.end(q, "", "", "expired") }))
 	defer timer.Stop()
 	defer p.takeBack(q, "withdrawn")
 	p.tell(scopeApprovals, "exec.approval.requested", q.view())

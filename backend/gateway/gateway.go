@@ -113,7 +113,10 @@ func (g *Gateway) Run(ctx context.Context, l net.Listener) error {
 		ConnState: webdoor.Room(maxUnasked),
 	}
 	over := make(chan error, 1)
-	go func() { over <- server.Serve(l) }()
+	go func() {
+		defer rescue.Catch(g.opt.Log, "the listener", func() { over <- errFailed })
+		over <- server.Serve(l)
+	}()
 	go rescue.Again(ctx, g.opt.Log, "what is looked after", func() { g.sweep(ctx) })
 	tick := time.NewTicker(link.TickInterval)
 	defer tick.Stop()
@@ -169,7 +172,7 @@ func (g *Gateway) close() {
 	g.sandbox.Close()
 	var all sync.WaitGroup
 	for _, p := range g.all() {
-		all.Go(func() { p.conn.Close("the gateway stops") })
+		all.Go(func() { p.hangUp("the gateway stops") })
 	}
 	all.Wait()
 	for _, p := range g.all() {
@@ -194,7 +197,7 @@ func (g *Gateway) enter(p *peer) bool {
 	}
 	g.mu.Unlock()
 	if old != nil {
-		go old.conn.Close("this device connected again")
+		go old.hangUp("this device connected again")
 	}
 	return true
 }

@@ -175,7 +175,7 @@ func pairRemove(role string) func(*peer, context.Context, json.RawMessage) (any,
 		}
 		for _, other := range p.all() {
 			if gone(other.device) {
-				go other.conn.Close("this device was removed")
+				go other.hangUp("this device was removed")
 			}
 		}
 		return map[string]any{"deviceId": id}, nil

@@ -80,8 +80,15 @@ func (p *peer) begin(do func(ctx context.Context)) {
 			do(p.ctx)
 		}()
 	default:
-		p.left.Do(func() { go p.conn.Drop() }) // who sends this much does not read why
+		p.left.Do(func() { go rescue.Guarded(p.opt.Log, "the end of a connection", p.conn.Drop)() }) // who sends this much does not read why
 	}
+}
+
+// hangUp ends the connection and tells the other end why, which waits for its
+// answer.
+func (p *peer) hangUp(why string) {
+	defer rescue.Catch(p.opt.Log, "the end of a connection", p.conn.Drop)
+	p.conn.Close(why)
 }
 
 // pingTime is how long a connection may take to show that it lives.
@@ -134,7 +141,7 @@ func (p *peer) take(ctx context.Context, r link.Request) {
 }
 
 // errFailed is told where a mistake of ours made us fail.
-var errFailed = link.Refuse(link.CodeUnavailable, "Countersign failed at this: its log says where")
+var errFailed = &link.Error{Code: link.CodeUnavailable, Message: "Countersign failed at this: its log says where", Details: []byte(`{"reason":"internal-error"}`)}
 
 // method is what a connection may call.
 type method struct {

@@ -77,10 +77,11 @@ func (l *runs) begin(ctx context.Context, u *run, g *Gateway, start func(context
 	l.list[u.ID] = u
 	g.counts.runs.Inc()
 	l.work.Go(func() {
+		defer l.keep(u)
 		defer u.cancel()
+		defer rescue.Catch(g.opt.Log, "the end of a command", func() { u.end(g, outcome{}, errFailed) })
 		out, err := g.started(ctx, start)
 		u.end(g, out, err)
-		l.keep(u)
 	})
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Conn is a connection whose handshake is over. Its methods may be called by
@@ -46,8 +48,13 @@ var ErrSilent = errors.New("the other end is silent")
 // ErrClosed is what a call gets whose connection ended before its answer.
 var ErrClosed = errors.New("the connection ended")
 
-// Serve reads until the connection ends, and says why it did. It closes it.
-func (c *Conn) Serve(ctx context.Context, h Handler) error {
+// errFailed ends a connection at which a mistake of ours was caught.
+var errFailed = errors.New("Countersign failed at it: its log says where")
+
+// Serve reads until the connection ends, and says why it did. It closes it. What
+// makes us panic ends it too, and fails the calls that wait.
+func (c *Conn) Serve(ctx context.Context, h Handler) (err error) {
+	defer rescue.Catch(nil, "a connection", func() { err = c.end(ctx, errFailed) })
 	for {
 		f, err := c.read(ctx)
 		if err != nil {

@@ -122,7 +122,7 @@ func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt,
 		return "", n.explained(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- other.Serve(ctx, deaf{}) }()
+	go func() { served <- other.Serve(ctx, deaf{}) }() // which catches its own panics
 	decision, err := askOperators(ctx, other, p, t)
 	cancel()
 	<-served

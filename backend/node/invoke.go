@@ -91,7 +91,7 @@ func (s *session) invoke(i invocation) {
 
 func (n *Node) serve(ctx context.Context, i invocation, params []byte) (payload any, err error) {
 	defer rescue.Catch(n.opt.Log, "an invocation", func() {
-		payload, err = nil, link.Refuse(link.CodeUnavailable, "Countersign failed at this: its log says where")
+		payload, err = nil, &link.Error{Code: link.CodeUnavailable, Message: "Countersign failed at this: its log says where", Details: []byte(`{"reason":"internal-error"}`)}
 	})
 	return serves[i.Command](n, ctx, i, params)
 }
@@ -106,6 +106,7 @@ func (s *session) progress(i invocation, seq int64, state approval.EventKind) {
 	}
 	s.work.Go(func() {
 		defer func() { <-s.busy }()
+		defer rescue.Catch(s.opt.Log, "what the gateway is told", nil)
 		_ = s.conn.Call(context.Background(), "node.invoke.progress", map[string]any{
 			"invokeId": i.ID, "nodeId": s.device.Device.ID(), "seq": seq, "chunk": `{"state":"` + string(state) + `"}`,
 		}, nil)

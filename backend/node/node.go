@@ -122,6 +122,7 @@ const client = "node-host"
 // join connects once and serves until that ends. joined tells whether the
 // gateway let us in.
 func (n *Node) join(ctx context.Context) (joined bool, err error) {
+	defer rescue.Catch(n.opt.Log, "the connection to the gateway", func() { err = errors.New("Countersign failed at it: its log says where") })
 	conn, hello, err := link.Dial(ctx, link.Options{
 		URL: n.opt.URL, Plaintext: n.opt.Plaintext, Device: n.device.Device,
 		Connect: link.Connect{
@@ -143,16 +144,15 @@ func (n *Node) join(ctx context.Context) (joined bool, err error) {
 	n.opt.Log.Info("connected to the gateway", "gateway", n.opt.URL, "version", display.Escape(hello.Server.Version))
 	ctx, cancel := context.WithCancel(ctx)
 	var sender sync.WaitGroup
+	defer sender.Wait()
+	defer cancel()
 	sender.Go(func() {
 		rescue.Again(ctx, n.opt.Log, "the events for the gateway", func() { n.outbox.drain(ctx, conn) })
 	})
 	sender.Go(func() { rescue.Again(ctx, n.opt.Log, "the questions for gateways", func() { n.escalate(ctx, conn) }) })
 	s := &session{Node: n, conn: conn, busy: make(chan struct{}, maxBusy), policy: make(chan struct{}, 1)}
 	sender.Go(func() { rescue.Again(ctx, n.opt.Log, "the policy of the gateway", func() { s.pull(ctx) }) })
-	err = conn.Serve(ctx, s)
-	cancel()
-	sender.Wait()
-	return true, err
+	return true, conn.Serve(ctx, s)
 }
 
 // auth is what lets us in: the token that we were started with, or the one
@@ -207,7 +207,7 @@ func (s *session) begin(do func()) {
 			do()
 		})
 	default:
-		s.left.Do(func() { go s.conn.Drop() }) // who sends this much does not read why
+		s.left.Do(func() { go rescue.Guarded(s.opt.Log, "the end of a connection", s.conn.Drop)() }) // who sends this much does not read why
 	}
 }
 
