@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Room bounds the connections of a server to a number, as its ConnState. Where
@@ -25,8 +27,8 @@ func Room(most int) func(net.Conn, http.ConnState) {
 		case http.StateNew:
 			open++
 			silent = append(silent, c)
-			if open > most { // its own end counts it out
-				go silent[0].Close() // over TLS it may wait for the other end
+			if first := silent[0]; open > most { // its own end counts it out
+				go rescue.Guarded(nil, "the end of a connection", func() { first.Close() })() // over TLS it may wait for the other end
 				silent = silent[1:]
 			}
 		case http.StateIdle:

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Names say which values of the header Host are ours.
@@ -49,9 +51,13 @@ func Anywhere(list []string) Names {
 }
 
 // Guard serves those that call us by a name of ours and are no web page, but for
-// pages of these origins, such as http://localhost:6274.
+// pages of these origins, such as http://localhost:6274. A request that makes us
+// panic is answered as a failure.
 func Guard(ours Names, origins []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer rescue.Catch(nil, "a request over HTTP", func() { // net/http would log its text
+			http.Error(w, "internal-error: Countersign failed at this: its log says where", http.StatusInternalServerError)
+		})
 		from, page := r.Header["Origin"]
 		switch {
 		case !ours(r.Host):
