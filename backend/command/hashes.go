@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Hashes computes SHA-256 sums of programs and remembers them for as long as
@@ -110,11 +111,8 @@ func (h *Hashes) begin(file approval.File) *hashing {
 	}
 	go func() {
 		defer close(one.done)
-		shows := false
-		if one.err = one.enter(slots); one.err == nil {
-			one.sum, shows, one.err = hash(file, one.began.Add(hashLimit))
-			<-slots
-		}
+		defer rescue.Catch(nil, "the reading of a file", func() { one.err = errFailed })
+		shows := one.read(file, slots)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if !shared {
@@ -129,6 +127,20 @@ func (h *Hashes) begin(file approval.File) *hashing {
 		}
 	}()
 	return one
+}
+
+// errFailed is why a file has no sum where a mistake of ours was caught.
+var errFailed = errors.New("Countersign failed at it: its log says where")
+
+// read hashes a file once few enough are read. What makes us panic has no sum.
+func (one *hashing) read(file approval.File, slots chan struct{}) (shows bool) {
+	defer rescue.Catch(nil, "the reading of a file", func() { one.sum, one.err = "", errFailed })
+	if one.err = one.enter(slots); one.err != nil {
+		return false
+	}
+	defer func() { <-slots }()
+	one.sum, shows, one.err = hash(file, one.began.Add(hashLimit))
+	return shows
 }
 
 var errSlow = errors.New("reading it takes too long")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/signature"
 )
 
@@ -78,6 +79,7 @@ func (s *Signers) Known(path string) string {
 	if !ok && s.busy.CompareAndSwap(false, true) {
 		go func() {
 			defer s.busy.Store(false)
+			defer rescue.Catch(nil, "the signature of a program", nil)
 			s.Of(file)
 		}()
 	}

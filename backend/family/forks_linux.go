@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Numbers and structures of linux/connector.h and linux/cn_proc.h. Since Linux
@@ -45,6 +47,7 @@ func forks(to Births) (stop func(), err error) {
 	}
 	var done sync.WaitGroup
 	done.Go(func() {
+		defer rescue.Catch(nil, "the births of processes", to.Lost)
 		buf := make([]byte, 64<<10)
 		for {
 			n, from, err := receive(raw, buf)
@@ -54,7 +57,7 @@ func forks(to Births) (stop func(), err error) {
 			case err != nil:
 				return
 			case from == 0: // the kernel; any process can send to a socket
-				tell(buf[:n], to)
+				hear(buf[:n], to)
 			}
 		}
 	})
@@ -92,6 +95,12 @@ func receive(raw syscallConn, buf []byte) (n int, from uint32, err error) {
 
 type syscallConn interface {
 	Read(func(fd uintptr) bool) error
+}
+
+// hear reads one datagram. One that makes us panic is lost.
+func hear(b []byte, to Births) {
+	defer rescue.Catch(nil, "the births of processes", to.Lost)
+	tell(b, to)
 }
 
 // tell reads the messages of one datagram.

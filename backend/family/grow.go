@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // again looks at the families once a second for as long as somebody asked a
 // short time ago.
 func (b *Book) again() {
+	defer rescue.Catch(nil, "the families of processes", b.later)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -22,8 +24,17 @@ func (b *Book) again() {
 	}
 	b.timer = nil
 	if len(b.families) == 0 && b.stop != nil {
-		go b.stop() // it waits for Born, which waits for us
+		go rescue.Guarded(nil, "the end of births", b.stop)() // it waits for Born, which waits for us
 		b.stop = nil
+	}
+}
+
+// later looks once more, though looking failed.
+func (b *Book) later() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer != nil && !b.closed {
+		b.timer.Reset(time.Second)
 	}
 }
 

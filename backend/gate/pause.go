@@ -9,6 +9,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // ErrPaused says that a pause would become shorter.
@@ -62,7 +63,7 @@ func (g *Gate) begins(until time.Time) (begins bool, err error) {
 		p.timer = nil
 	}
 	if p.until = until; !until.IsZero() {
-		p.timer = time.AfterFunc(time.Until(until), func() { g.Paused() })
+		p.timer = time.AfterFunc(time.Until(until), rescue.Guarded(g.Log, "the end of a pause", func() { g.Paused() }))
 	}
 	return begins, nil
 }

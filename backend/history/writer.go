@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -77,10 +79,18 @@ func (d *DB) pending() bool {
 	return len(d.batch.entries)+len(d.queue.entries) > 0
 }
 
+// errFailed is why nothing was written where a mistake of ours was caught. The rows
+// are kept, and tried again.
+var errFailed = errors.New("Countersign failed at it: its log says where")
+
 // attempt opens the file if it must, writes what is queued, tells those who
 // wait how that went, and then trims one step. It reports whether there may
 // be more to trim.
 func (d *DB) attempt() (trimming bool, err error) {
+	defer rescue.Catch(d.opt.Log, "the writing of the history", func() {
+		trimming, err = false, errFailed
+		d.settle(err)
+	})
 	err = d.write()
 	if broken(err) && d.asides < maxAsides {
 		if err = d.setAside(err); err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Errors of Ask and Answer. Their text is for people.
@@ -108,7 +109,7 @@ func (b *Book) put(ctx context.Context, p approval.Prompt, key string, w *waiter
 	q.waiters = append(q.waiters, w)
 	q.prompt.Count = len(q.waiters)
 	q.prompt.Latest = max(q.prompt.Latest, p.Latest)
-	w.timer = time.AfterFunc(time.Until(w.ends), func() { b.expire(q, w) })
+	w.timer = time.AfterFunc(time.Until(w.ends), rescue.Guarded(nil, "the end of a question", func() { b.expire(q, w) }))
 	q.hold(q.held || b.paused)
 	b.bump()
 	return q, nil
@@ -197,7 +198,7 @@ func (b *Book) without(q *question, w *waiter, why approval.Reason) {
 	if len(q.waiters) == 0 {
 		q.held, q.prompt.Held = false, false
 		q.prompt.CallerGone, q.prompt.GoneBecause, q.prompt.GoneAt = true, why, time.Now().UnixMilli()
-		q.drop = time.AfterFunc(stays, func() { b.forget(q) })
+		q.drop = time.AfterFunc(stays, rescue.Guarded(nil, "a question that is over", func() { b.forget(q) }))
 	}
 	b.bump()
 }
@@ -337,11 +338,16 @@ func (b *Book) Recheck(judge func(approval.Prompt) (approval.Answer, bool)) {
 		if !ok {
 			continue
 		}
-		b.mu.Lock()
-		if q := b.find(p.ID); q != nil {
-			_ = b.give(q, a) // nobody waits any more: then nothing is to be done
-		}
-		b.mu.Unlock()
+		b.settle(p.ID, a)
+	}
+}
+
+// settle answers a question if it still waits.
+func (b *Book) settle(id string, a approval.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q := b.find(id); q != nil {
+		_ = b.give(q, a) // nobody waits any more: then nothing is to be done
 	}
 }
 

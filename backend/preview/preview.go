@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Limit is how long a look may take before it gives up (ui.md, panel 5).
@@ -107,6 +108,10 @@ func (l *Looker) Look(plan *approval.Plan, limit time.Duration) Preview {
 	mine.Targets = append([]Target(nil), p.Targets...)
 	go func() {
 		defer func() { <-l.busy }()
+		defer rescue.Catch(nil, "a look at what would be deleted", func() {
+			mine.GaveUp = GaveUpUnreadable
+			seen <- mine
+		})
 		l.wait()
 		v.look(mine.Targets)
 		mine.GaveUp = v.gaveUp

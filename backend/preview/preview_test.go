@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // long is a limit that no test reaches: time decides none of them.
@@ -520,5 +521,33 @@ func TestTold(t *testing.T) {
 	got := fmt.Sprint(p.Programs, p.Unknown, p.Network, p.Project, p.Untold)
 	if want := "[/bin/cat /opt/tool /bin/curl /bin/make /bin/sh /bin/sed] [tool sh sed] [curl] [make] true"; got != want || p.GaveUp != "" {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPanics: looks that panic say that not all was seen, take nobody's place, and
+// the next one looks.
+func TestPanics(t *testing.T) {
+	dir := folder(t, "a", "1")
+	l := New()
+	l.wait = func() { panic("secret") }
+	before := rescue.Caught()
+	for range 2 * maxLeft {
+		for { // the place of the one before is free soon
+			got := l.Look(plan(dir, "deletes a"), long)
+			if got.GaveUp == GaveUpUnreadable && len(got.Targets) == 1 {
+				break
+			}
+			if got.GaveUp != GaveUpBusy {
+				t.Fatalf("%+v", got)
+			}
+			runtime.Gosched()
+		}
+	}
+	if n := rescue.Caught() - before; n != 2*maxLeft {
+		t.Errorf("%d were counted", n)
+	}
+	l.wait = func() {}
+	for l.Look(plan(dir, "deletes a"), long).GaveUp != "" {
+		runtime.Gosched()
 	}
 }
