@@ -154,6 +154,7 @@ func Start(opt Options) (*Host, error) {
 		})
 	}
 	h.work.Go(func() {
+		defer rescue.Catch(h.log, "the local socket", nil)
 		if err := h.server.Serve(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("the local socket stopped", "error", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Road leads to the exec host of a state folder: to the app or whoever else
@@ -142,13 +143,17 @@ func (r *Road) use(ctx context.Context, do func(*lane) error) error {
 	if err != nil {
 		return err
 	}
+	again := false
+	defer func() {
+		if again {
+			r.put(l)
+		} else { // what runs for it ends
+			l.Close()
+		}
+	}()
 	err = do(l)
 	var refused *ipc.Error
-	if err == nil || errors.As(err, &refused) && refused.Reason != "hmac" { // of a token that is old
-		r.put(l)
-		return err
-	}
-	l.Close()
+	again = err == nil || errors.As(err, &refused) && refused.Reason != "hmac" // of a token that is old
 	return err
 }
 
@@ -219,7 +224,7 @@ const (
 
 // giveWay ends our host soon, for the app. A frame of its socket may wait for
 // us, so nothing here waits.
-func (r *Road) giveWay() { go r.leave() }
+func (r *Road) giveWay() { go rescue.Guarded(r.opt.Log, "the leaving of the host", r.leave)() }
 
 func (r *Road) leave() {
 	r.mu.Lock()

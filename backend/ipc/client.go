@@ -19,6 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // maxAnswer is the longest answer line that a client takes.
@@ -330,10 +331,11 @@ type written struct {
 
 func (w written) Read(b []byte) (int, error) { return readFrom(w.nc, w.by, b) }
 
-// read hands answers to those who wait for them. Lines that are no answer to
+// hear hands answers to those who wait for them. Lines that are no answer to
 // anything are skipped.
-func (c *Client) read() {
+func (c *Client) hear() {
 	defer close(c.done)
+	defer rescue.Catch(nil, "what a host answers", func() { c.lost(nil) })
 	in := bufio.NewScanner(written{c.nc, c.at})
 	in.Buffer(make([]byte, smallBuffer), maxAnswer)
 	for in.Scan() {
@@ -356,11 +358,16 @@ func (c *Client) read() {
 			w.answer <- a
 		}
 	}
+	c.lost(in.Err())
+}
+
+// lost says why nobody gets an answer any more.
+func (c *Client) lost(why error) {
 	c.nc.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.broken = ErrNoAnswer
-	if err := in.Err(); err != nil && !errors.Is(err, net.ErrClosed) {
-		c.broken = fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	if why != nil && !errors.Is(why, net.ErrClosed) {
+		c.broken = fmt.Errorf("%w: %w", ErrNoAnswer, why)
 	}
 }

@@ -386,6 +386,7 @@ func (c *conn) beginWith(f frame, operates bool, answer func() any) bool {
 	c.frames.Add(1)
 	go func() {
 		defer c.frames.Done()
+		defer rescue.Catch(c.s.log, "the end of a frame", c.kill)
 		answered := c.answer(f, answer)
 		from.Leave(who)
 		c.end(!answered)

@@ -206,7 +206,7 @@ func dialAny(socket string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{nc: nc, at: who, done: make(chan struct{}), waiting: map[string]waiter{}}
-	go c.read()
+	go c.hear()
 	return c, nil
 }
 

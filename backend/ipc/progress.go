@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // soon is how long a command may take of which no progress is told: most are
@@ -38,6 +39,7 @@ func (p *progress) tell(state approval.EventKind) {
 }
 
 func (p *progress) flush() {
+	defer rescue.Catch(p.c.s.log, "what a caller is told meanwhile", p.c.kill)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.late = true

@@ -107,7 +107,7 @@ func (p place) try() (*Client, error) {
 		nc.Close()
 		return nil, err
 	}
-	go c.read()
+	go c.hear()
 	if err := p.greet(c); err != nil {
 		c.Close()
 		return nil, err

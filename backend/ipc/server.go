@@ -237,7 +237,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return net.ErrClosed
 	}
 	defer s.done.Done()
-	defer context.AfterFunc(ctx, s.stop)()
+	defer context.AfterFunc(ctx, rescue.Guarded(s.log, "the end of the socket", s.stop))()
 	for _, at := range s.sockets {
 		s.listen(at.listener)
 	}
@@ -289,11 +289,17 @@ func (s *Server) take(nc *net.UnixConn) {
 	}
 	go func() {
 		defer s.done.Done()
+		defer s.forget(c)
+		defer rescue.Catch(s.log, "the end of a connection", c.kill)
 		c.serve()
-		s.mu.Lock()
-		delete(s.conns, c)
-		s.mu.Unlock()
 	}()
+}
+
+// forget takes a connection off the list.
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
 }
 
 // room reports whether there is a place for a connection. taking is

@@ -203,7 +203,7 @@ func (s *Server) listen(listener *net.UnixListener) {
 	}
 	go func() {
 		defer s.done.Done()
-		s.accept(listener)
+		rescue.Again(s.ctx, s.log, "the taking of connections", func() { s.accept(listener) })
 	}()
 }
 
