@@ -93,6 +93,18 @@ func (c *children) remove(u *run) {
 // short run takes them when it ends, and so saves a signal for every program.
 const young = time.Second
 
+// unreaped returns the programs of a run that are not reaped.
+func (c *children) unreaped(u *run) (list []*process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.kids {
+		if k.run == u {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
 // groups returns the programs of a run that are not reaped.
 func (c *children) groups(u *run) []Process {
 	c.mu.Lock()
@@ -131,20 +143,7 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	c.mu.Unlock()
 
 	p := &process{run: u, when: time.Now()}
-	err := descriptors.Keep()
-	if err == nil {
-		p.PID, err = rescued(spawn) // else settle would wait for it for ever
-	}
-	if err == nil {
-		info, statErr := proc.Stat(p.PID) // it is not reaped, so this is it
-		if statErr != nil {
-			err = fmt.Errorf("cannot look at the program that was started: %w", statErr)
-			_ = unix.Kill(p.PID, unix.SIGKILL)
-			reapPID(p.PID)
-		}
-		p.PGID, p.Started = p.PID, info.Started
-	}
-
+	err := p.spawn(spawn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.starting, over)
@@ -159,9 +158,28 @@ func (c *children) start(u *run, spawn func() (int, error)) (*process, error) {
 	return p, nil
 }
 
-func rescued(spawn func() (int, error)) (pid int, err error) {
+// spawn starts a program and looks at it. One that cannot be looked at, or where
+// that makes us panic, is ended: else settle would wait for it for ever.
+func (p *process) spawn(spawn func() (int, error)) (err error) {
+	defer func() {
+		if err != nil && p.PID > 0 {
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+			reapPID(p.PID)
+		}
+	}()
 	defer rescue.Catch(nil, "the start of a program", func() { err = errors.New("internal error: it cannot be started") })
-	return spawn()
+	if err := descriptors.Keep(); err != nil {
+		return err
+	}
+	if p.PID, err = spawn(); err != nil {
+		return err
+	}
+	info, err := proc.Stat(p.PID) // it is not reaped, so this is it
+	if err != nil {
+		return fmt.Errorf("cannot look at the program that was started: %w", err)
+	}
+	p.PGID, p.Started = p.PID, info.Started
+	return nil
 }
 
 // settle waits until every start that is going on now is over.

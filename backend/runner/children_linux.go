@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // subreaper tells that orphans of our descendants become our children.
@@ -49,10 +50,15 @@ func (c *children) open() error {
 			case <-c.signals:
 			case <-c.poke:
 			}
-			c.reapOrphans()
+			c.reapSafely()
 		}
 	})
 	return nil
+}
+
+func (c *children) reapSafely() {
+	defer rescue.Catch(nil, "the orphans of programs", nil)
+	c.reapOrphans()
 }
 
 func (c *children) close() {

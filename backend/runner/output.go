@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // What is kept of the output (product.md, defaults and numbers).
@@ -48,6 +50,8 @@ type collector struct {
 	reading sync.WaitGroup
 	open    atomic.Int32 // pipes that are not read to their end
 
+	broken func()
+
 	mu    sync.Mutex
 	head  []byte // the first keepHead bytes in order of arrival
 	spans []span
@@ -57,8 +61,10 @@ type collector struct {
 	sum   hash.Hash
 }
 
-func newCollector() (*collector, error) {
-	c := &collector{sum: sha256.New()}
+// newCollector begins to read. lost is called where a mistake of ours loses some of
+// the output: the run must not end as if that was all.
+func newCollector(lost func()) (*collector, error) {
+	c := &collector{sum: sha256.New(), broken: lost}
 	for i := range c.read {
 		p, err := pipe()
 		if err != nil {
@@ -103,14 +109,16 @@ func (c *collector) finish(bound time.Duration) {
 
 func (c *collector) collect(stream int) {
 	defer c.open.Add(-1)
+	defer rescue.Catch(nil, "the output of a program", func() {
+		c.broken()
+		_, _ = io.Copy(io.Discard, c.read[stream]) // who writes to it must not hang
+	})
 	buf := chunks.Get().(*[chunk]byte)
 	defer chunks.Put(buf)
 	for {
 		n, err := c.read[stream].Read(buf[:])
 		if n > 0 {
-			c.mu.Lock()
 			c.add(stream, buf[:n])
-			c.mu.Unlock()
 		}
 		if err != nil {
 			return
@@ -119,6 +127,8 @@ func (c *collector) collect(stream int) {
 }
 
 func (c *collector) add(stream int, b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.size += int64(len(b))
 	c.sum.Write(b)
 	if room := keepHead - len(c.head); room > 0 {

@@ -149,7 +149,7 @@ func TestOutputOfRuns(t *testing.T) {
 // Somebody who got hold of the pipe and cannot be found does not hold us up
 // for ever.
 func TestHeldPipe(t *testing.T) {
-	c, err := newCollector()
+	c, err := newCollector(func() { t.Error("some of it is lost") })
 	must(t, err)
 	held, err := unix.Dup(c.write[0])
 	must(t, err)

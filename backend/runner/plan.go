@@ -362,7 +362,11 @@ func (sh *shell) pipeline(kids []approval.Node, io stdio, tested bool) ending {
 // stage starts one stage of a pipeline and returns how to wait for it, and
 // the program that it is. A program is started here; anything else runs in a
 // goroutine, which ends when its programs do or when its pipe is closed.
-func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (*process, func() ending) {
+func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (p *process, wait func() ending) {
+	defer rescue.Catch(sh.log, "a stage of a run", func() {
+		sh.deny(Outer, failed())
+		p, wait = nil, func() ending { return ending{} } // the stages before it are waited for
+	})
 	sub := sh.sub()
 	if n.Op == approval.OpRun && len(n.Redirects) == 0 {
 		if s := &sh.job.Plan.Segments[n.Seg]; s.Words == nil && !isBuiltin(s) {
@@ -402,6 +406,7 @@ func (u *run) unblock(pipe int) (done func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(u.ctx, func() {
 		defer close(gone)
+		defer rescue.Catch(u.log, "the end of what is written", nil)
 		select {
 		case <-u.terminated:
 			drain(pipe, over)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // redirect applies redirections in the order they were written. done closes
@@ -111,6 +112,7 @@ func (u *run) keepWriting(to *os.File, text string) bool {
 	default:
 		u.feeds.Go(func() {
 			defer over()
+			defer rescue.Catch(u.log, "a text that a program reads", nil)
 			_, _ = to.WriteString(text)
 		})
 		return true

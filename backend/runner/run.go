@@ -87,7 +87,7 @@ func (u *run) do() approval.Result {
 	if err := u.enter(); err != nil {
 		return u.refused(err)
 	}
-	out, err := newCollector()
+	out, err := newCollector(func() { u.deny(Outer, failed()) })
 	if err != nil {
 		result.Error, result.Ended = "cannot make pipes for the output: "+err.Error(), u.now()
 		return result
@@ -219,7 +219,7 @@ func (u *run) wait(p *process, seg int) ending {
 		e = ending{code: statusUnknown}
 	}
 	if u.job.Ended != nil {
-		u.job.Ended(seg, p.Process, e.public())
+		u.tell(func() { u.job.Ended(seg, p.Process, e.public()) })
 	}
 	return e
 }
@@ -281,7 +281,9 @@ func (u *run) reapEmpty() bool {
 
 // deny ends the run with a denial; the first one counts.
 func (u *run) deny(seg int, d *Denied) {
+	defer u.cancel(errDenied)
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	if u.denial == nil {
 		denial := d.Denial
 		if denial.Segment == "" {
@@ -289,14 +291,13 @@ func (u *run) deny(seg int, d *Denied) {
 		}
 		u.denial = &denial
 	}
-	u.mu.Unlock()
-	u.cancel(errDenied)
 }
 
 // terminate ends a run from outside: its caller hung up, its time is over,
 // somebody stopped it, or it was denied.
 func (u *run) terminate() {
 	defer close(u.terminated)
+	defer rescue.Catch(u.log, "the end of a run", func() { ours.signalGroups(u, unix.SIGKILL) })
 	u.mu.Lock()
 	u.ending = true // waits for a start that is going on
 	u.mu.Unlock()
@@ -305,12 +306,18 @@ func (u *run) terminate() {
 
 // clean ends what outlived the run, reaps its last programs and returns the
 // names of what it ended.
-func (u *run) clean() []string {
-	var names []string
+func (u *run) clean() (names []string) {
+	defer rescue.Catch(u.log, "the end of a run", func() {
+		u.deny(Outer, failed())
+		ours.signalGroups(u, unix.SIGKILL)
+	})
 	if u.loud {
 		names = u.endAll()
 	}
 	for _, p := range u.kept {
+		ours.reap(p)
+	}
+	for _, p := range ours.unreaped(u) { // a panic came before its end: it was ended by now
 		ours.reap(p)
 	}
 	if u.loud {

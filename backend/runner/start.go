@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/trail"
 )
 
@@ -77,7 +78,7 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 		return nil, err
 	}
 	if u.job.Started != nil {
-		u.job.Started(l.seg, l.as, p.Process)
+		u.tell(func() { u.job.Started(l.seg, l.as, p.Process) })
 	}
 	// Whoever wrote to a file between the comparison and the start is seen
 	// now. The program is a child that is not reaped, so this kills it only.
@@ -86,6 +87,13 @@ func (u *run) judgeAndStart(l launch) (*process, error) {
 		return p, err
 	}
 	return p, nil
+}
+
+// tell has our caller hear of a program. Where that makes us panic, the run ends as
+// one that is denied, and the program with it.
+func (u *run) tell(of func()) {
+	defer rescue.Catch(u.log, "what is told of a program", func() { u.deny(Outer, failed()) })
+	of()
 }
 
 // spawn starts a program that was compared. It holds the run's lock, so that

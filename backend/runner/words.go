@@ -5,6 +5,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pathname"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // expand makes final words of written ones, as bash does. It reports false
@@ -191,6 +193,7 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 		return "", false
 	}
 	late := time.AfterFunc(maxWaiting, func() {
+		defer rescue.Catch(sh.log, "the end of a substitution", nil)
 		sh.deny(Outer, denied(approval.ReasonTooComplex, "a substitution took longer than %v", maxWaiting))
 	})
 	defer late.Stop()
@@ -198,20 +201,29 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 	defer from.Close()
 	// What reads and writes no longer belongs to the run must not keep it.
 	defer context.AfterFunc(sh.ctx, func() {
+		defer rescue.Catch(sh.log, "the end of a substitution", nil)
 		<-sh.terminated
 		_ = from.SetReadDeadline(time.Now().Add(outputBound))
 	})()
 	var text []byte
 	var read sync.WaitGroup
-	read.Go(func() { text = sh.readAll(from) })
+	read.Go(func() {
+		defer rescue.Catch(sh.log, "the output of a substitution", func() {
+			sh.deny(Outer, failed())
+			_, _ = io.Copy(io.Discard, from) // who writes to it must see the end
+		})
+		text = sh.readAll(from)
+	})
 	sub := sh.sub()
 	sub.inner = true
 	if !sh.posix() {
 		sub.errexit = false
 	}
-	sh.last = sub.walk(n, stdio{sh.null, p[1], stderr}, false)
-	sub.leave()
-	unix.Close(p[1])
+	func() {
+		defer unix.Close(p[1])
+		defer sub.leave()
+		sh.last = sub.walk(n, stdio{sh.null, p[1], stderr}, false)
+	}()
 	read.Wait()
 	sh.substituted = true
 	return string(bytes.TrimRight(text, "\n")), sh.ctx.Err() == nil
