@@ -21,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/webdoor"
 )
 
@@ -95,8 +96,9 @@ func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 		ConnState:   webdoor.Room(maxConnections),
 	}
 	stop := context.AfterFunc(ctx, func() {
+		defer rescue.Catch(opt.Log, "the end of all clients", nil)
+		defer h.Close()
 		s.endAll()
-		h.Close()
 	})
 	defer stop()
 	err := h.Serve(l)
@@ -104,7 +106,7 @@ func HTTP(ctx context.Context, opt Options, door Door, l net.Listener) error {
 		err = nil
 	}
 	for client := range s.sdk.Sessions() {
-		go client.Close() // it waits for those who take no answers
+		go rescue.Guarded(opt.Log, "the end of a client", func() { _ = client.Close() })() // it waits for those who take no answers
 	}
 	s.rest()
 	return err

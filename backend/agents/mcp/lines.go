@@ -55,6 +55,7 @@ func (c *lines) Close() error {
 }
 
 func (c *lines) read(in *bufio.Reader) {
+	defer rescue.Catch(nil, "what an MCP client sends", c.close)
 	for {
 		text, err := readLine(in)
 		select {

@@ -92,12 +92,15 @@ func Stdio(ctx context.Context, opt Options, in io.Reader, out io.Writer) error 
 		return err
 	}
 	over := make(chan error, 1)
-	go func() { over <- client.Wait() }()
+	go func() {
+		defer rescue.Catch(opt.Log, "an MCP client", func() { over <- errFailed })
+		over <- client.Wait()
+	}()
 	select {
 	case err = <-over:
 	case <-ctx.Done():
 		s.endAll()
-		go client.Close() // it waits for a client that takes no answers
+		go rescue.Guarded(opt.Log, "the end of a client", func() { _ = client.Close() })() // it waits for a client that takes no answers
 	}
 	s.rest()
 	if errors.Is(err, io.EOF) {
@@ -140,13 +143,20 @@ func (s *server) sessionOf(req *sdk.CallToolRequest) *session {
 	one := newSession(s, agentOf(s.Agent, req.ClientInfo()))
 	s.sessions[req.Session] = one
 	s.work.Go(func() {
+		defer s.drop(req.Session, one)
+		defer rescue.Catch(s.Log, "an MCP client", nil)
 		_ = req.Session.Wait() // why it ended does not matter
-		one.end()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.sessions, req.Session)
 	})
 	return one
+}
+
+// drop ends what runs for a client that is gone, and forgets it.
+func (s *server) drop(client *sdk.ServerSession, one *session) {
+	defer rescue.Catch(s.Log, "the end of a client", nil)
+	one.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, client)
 }
 
 // open returns how many clients are connected.

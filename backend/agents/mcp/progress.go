@@ -7,6 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // repeat is how often a client hears that a command still waits or runs: some
@@ -51,6 +52,7 @@ func newTeller(send func(message string, count int)) *teller {
 
 func (t *teller) run(send func(message string, count int)) {
 	defer close(t.done)
+	defer rescue.Catch(nil, "what a client is told", nil)
 	again := time.NewTicker(repeat)
 	defer again.Stop()
 	message, count := tellsBefore, 0

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // opened notes that a session began, and seen that its client said something.
@@ -30,8 +32,29 @@ func (s *server) seen(id string) {
 // sessions and leaves them keeps nobody out; a client whose session is gone is
 // told so, and opens another.
 func (s *server) makeRoom() bool {
+	longest := s.spare()
+	if longest == nil {
+		return false
+	}
+	s.Log.Info("a client that waits for nothing made room for another one", "session", longest.ID())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer rescue.Catch(s.Log, "the end of a client", nil)
+		_ = longest.Close() // it is gone, or goes
+	}()
+	select {
+	case <-gone:
+		return true
+	case <-time.After(leaving):
+		return false
+	}
+}
+
+// spare is whose session makeRoom ends, nil for nobody's. It is said once.
+func (s *server) spare() (longest *sdk.ServerSession) {
 	s.mu.Lock()
-	var longest *sdk.ServerSession
+	defer s.mu.Unlock()
 	var since time.Time
 	var worked bool
 	used := map[string]time.Time{} // of those that are still there
@@ -53,22 +76,7 @@ func (s *server) makeRoom() bool {
 	if longest != nil {
 		delete(s.used, longest.ID()) // nobody ends it twice
 	}
-	s.mu.Unlock()
-	if longest == nil {
-		return false
-	}
-	s.Log.Info("a client that waits for nothing made room for another one", "session", longest.ID())
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_ = longest.Close() // it is gone, or goes
-	}()
-	select {
-	case <-gone:
-		return true
-	case <-time.After(leaving):
-		return false
-	}
+	return longest
 }
 
 // busy reports whether something is done for a client.

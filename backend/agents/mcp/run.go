@@ -79,9 +79,19 @@ func (s *session) start(x ipc.Exec, command string) (*run, error) {
 
 // serve runs a command to its end.
 func (s *session) serve(ctx context.Context, r *run, x ipc.Exec) {
+	defer rescue.Catch(s.Log, "the end of a command in the background", nil)
 	defer r.cancel()
+	o := s.executed(ctx, r, x)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state, r.ended, r.outcome = StateDone, time.Now(), &o
+	close(r.done)
+}
+
+func (s *session) executed(ctx context.Context, r *run, x ipc.Exec) (o Outcome) {
+	defer rescue.Catch(s.Log, "a command in the background", func() { o = s.failed(ctx, errFailed) })
 	started := false
-	o := s.executed(ctx, x, func(event approval.EventKind) {
+	o = s.execute(ctx, x, func(event approval.EventKind) {
 		if event == approval.EventStarted {
 			started = true
 			r.set(StateRunning)
@@ -90,15 +100,7 @@ func (s *session) serve(ctx context.Context, r *run, x ipc.Exec) {
 	if started && ctx.Err() != nil && s.ctx.Err() == nil {
 		s.settle(s.ctx)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state, r.ended, r.outcome = StateDone, time.Now(), &o
-	close(r.done)
-}
-
-func (s *session) executed(ctx context.Context, x ipc.Exec, tell func(approval.EventKind)) (o Outcome) {
-	defer rescue.Catch(s.Log, "a command in the background", func() { o = s.failed(ctx, errFailed) })
-	return s.execute(ctx, x, tell)
+	return o
 }
 
 func (r *run) set(state State) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // asks are the requests that are being decided. Each is over once, for whoever
@@ -27,7 +29,9 @@ type ask struct {
 func newAsks() *asks { return &asks{open: map[string]*ask{}} }
 
 // begin does something that wait waits for.
-func (a *asks) begin(do func()) { a.busy.Go(do) }
+func (a *asks) begin(do func()) {
+	a.busy.Go(rescue.Guarded(nil, "what is done for opencode", do))
+}
 
 // wait waits until nothing is decided any more.
 func (a *asks) wait() { a.busy.Wait() }

@@ -80,11 +80,11 @@ func (p *proxy) judge(m Message) {
 func (p *proxy) decide(c *call, tool approval.ToolCall, token json.RawMessage) approval.Outcome {
 	outcome := make(chan approval.Outcome, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(c.ctx, p.opt.Wait+overdue)
-		defer cancel()
 		defer rescue.Catch(p.opt.Log, "a call that is judged", func() {
 			outcome <- refusal(approval.ReasonInternal, "Countersign failed at this call: its log says where")
 		})
+		ctx, cancel := context.WithTimeout(c.ctx, p.opt.Wait+overdue)
+		defer cancel()
 		outcome <- ask(ctx, p.opt.Host, tool)
 	}()
 	if token == nil && tool.Ticket == "" {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // adopt makes this process the parent of what its descendants leave behind.
@@ -29,6 +30,7 @@ func (s *Process) reap() {
 }
 
 func (s *Process) reapEnded() {
+	defer rescue.Catch(nil, "what the server left", nil)
 	list, err := proc.All()
 	if err != nil {
 		return

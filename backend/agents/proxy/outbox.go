@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Bounds of what the client has not read.
@@ -59,6 +61,7 @@ func (o *outbox) put(line []byte) error {
 
 func (o *outbox) write(w *bufio.Writer) {
 	defer close(o.written)
+	defer rescue.Catch(nil, "what a client is sent", o.fail)
 	for {
 		lines, ending := o.take()
 		for _, line := range lines {
@@ -66,16 +69,21 @@ func (o *outbox) write(w *bufio.Writer) {
 			w.WriteByte('\n')
 		}
 		if err := w.Flush(); err != nil {
-			close(o.failed)
-			o.mu.Lock()
-			o.ending, o.queue = true, nil
-			o.mu.Unlock()
+			o.fail()
 			return
 		}
 		if ending {
 			return
 		}
 	}
+}
+
+// fail has nobody wait for the client any more.
+func (o *outbox) fail() {
+	close(o.failed)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ending, o.queue = true, nil
 }
 
 // take waits for messages, and tells whether no more will come.

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // How a server is ended: its input is closed, then it is told to end, then it is
@@ -69,7 +71,7 @@ func StartAlone(words []string, errors *os.File) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	go s.reap()
+	go rescue.Guarded(nil, "what the server left", s.reap)()
 	return s, nil
 }
 

@@ -27,6 +27,8 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Options say for whom the proxy works, and who judges. All fields are required.
@@ -86,13 +88,16 @@ func run(ctx context.Context, opt Options, server Server, pace pace) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := &proxy{opt: opt, ctx: ctx, server: server, out: newOutbox(opt.Out), calls: newCalls(), forms: newForms(), shaped: map[string]bool{}, pace: pace, last: closed()}
-	gone := make(chan struct{})
+	gone, over := make(chan struct{}), make(chan error, 2) // of both sides
 	go func() {
 		defer close(gone)
+		defer rescue.Catch(opt.Log, "what the client sends", func() { over <- errFailed })
 		p.readClient()
 	}()
-	over := make(chan error, 1)
-	go func() { over <- server.Receive(p.fromServer) }()
+	go func() {
+		defer rescue.Catch(opt.Log, "what the server sends", func() { over <- errFailed })
+		over <- server.Receive(p.fromServer)
+	}()
 	var err error
 	select {
 	case err = <-over:
@@ -121,7 +126,7 @@ func (p *proxy) begin(work func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx.Err() == nil {
-		p.judging.Go(work)
+		p.judging.Go(rescue.Guarded(p.opt.Log, "a call that is judged", work))
 	}
 }
 

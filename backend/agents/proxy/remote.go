@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Remote is a server at an address, by streamable HTTP: each message is a POST,
@@ -89,6 +91,7 @@ func (r *Remote) Send(m Message) error {
 	r.begin(func() {
 		defer close(answered)
 		defer r.landed(m, cancel)
+		defer rescue.Catch(nil, "the answer of the server", func() { r.deliver(failure(m.ID, codeClosed, errFailed.Error())) })
 		if err := r.call(ctx, m); err != nil && ctx.Err() == nil {
 			r.deliver(failure(m.ID, codeClosed, err.Error()))
 		}
@@ -107,7 +110,7 @@ func (r *Remote) begin(work func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx.Err() == nil {
-		r.posts.Go(work)
+		r.posts.Go(rescue.Guarded(nil, "what the server sends", work))
 	}
 }
 

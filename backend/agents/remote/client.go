@@ -46,6 +46,7 @@ func (c *client) run(ctx context.Context) {
 	go func() {
 		defer close(ended)
 		defer cancel()
+		defer rescue.Catch(nil, "the answers of a client", nil)
 		c.read(ctx)
 	}()
 	c.awaken()

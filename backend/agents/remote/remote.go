@@ -84,10 +84,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		lost <- s.follow(ctx)
 		cancel()
 	}()
-	stop := context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, rescue.Guarded(nil, "the end of all clients", func() {
 		srv.Close()
 		s.each(func(c *client) { c.ws.CloseNow() })
-	})
+	}))
 	defer stop()
 	err := srv.Serve(l)
 	cancel()
@@ -154,7 +154,7 @@ func (s *Server) enter(c *client) bool {
 			return false
 		}
 		delete(s.clients, first)
-		go first.ws.CloseNow()
+		go rescue.Guarded(nil, "the end of a client", func() { first.ws.CloseNow() })()
 	}
 	s.came++
 	c.number = s.came
