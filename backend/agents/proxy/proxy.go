@@ -90,9 +90,9 @@ func run(ctx context.Context, opt Options, server Server, pace pace) error {
 	p := &proxy{opt: opt, ctx: ctx, server: server, out: newOutbox(opt.Out), calls: newCalls(), forms: newForms(), shaped: map[string]bool{}, pace: pace, last: closed()}
 	gone, over := make(chan struct{}), make(chan error, 2) // of both sides
 	go func() {
-		defer close(gone)
 		defer rescue.Catch(opt.Log, "what the client sends", func() { over <- errFailed })
 		p.readClient()
+		close(gone)
 	}()
 	go func() {
 		defer rescue.Catch(opt.Log, "what the server sends", func() { over <- errFailed })

@@ -44,6 +44,12 @@ const token = "a-token-of-a-test-that-is-long"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOf(t, func(b book) Host { return b })
+}
+
+// newWorldOf is a world whose host is made of its book.
+func newWorldOf(t *testing.T, host func(book) Host) *world {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, book: book{pending.New()}, addr: l.Addr().String()}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	server := New(Options{Host: w.book, Token: token, Origins: []string{"http://localhost:3000"}})
+	server := New(Options{Host: host(w.book), Token: token, Origins: []string{"http://localhost:3000"}})
 	go func() { done <- server.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
