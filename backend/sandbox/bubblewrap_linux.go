@@ -19,6 +19,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/descriptors"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // wrapBox is what bubblewrap makes anew for each command of a session: they
@@ -127,12 +128,12 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 	defer context.AfterFunc(b.gone, func() { cancel(errEnded) })()
 	stuck, giveUp := context.WithCancel(context.Background())
 	defer giveUp()
-	defer context.AfterFunc(ctx, func() {
-		time.AfterFunc(stuckTime, func() {
+	defer context.AfterFunc(ctx, rescue.Guarded(nil, "the end of a sandbox", func() {
+		time.AfterFunc(stuckTime, rescue.Guarded(nil, "a sandbox that does not end", func() {
 			giveUp()
 			_ = pipes.status[0].SetReadDeadline(time.Now()) // it is closed where all went well
-		})
-	})()
+		}))
+	}))()
 	cmd := exec.CommandContext(stuck, b.bwrap, "--args", strconv.Itoa(fdArgs), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock),
 		"--", "/proc/self/fd/"+strconv.Itoa(fdStarter), starterWord)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{}, "/", termTime
@@ -141,6 +142,14 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 	// bwrap ends with the thread that started it, so that one stays.
 	over := make(chan error, 1)
 	go func() {
+		defer rescue.Catch(nil, "a command in a sandbox", func() {
+			cancel(errFailed) // which ends the box
+			pipes.closeTheirs()
+			if cmd.Process != nil {
+				_ = cmd.Wait()
+			}
+			over <- errFailed
+		})
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := descriptors.Keep() // what is in a box has nothing of what is outside
@@ -154,8 +163,9 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 			_, _ = pipes.filter[1].Write(calls) // one that is cut is refused by bwrap
 			pipes.filter[1].Close()
 			go func() { // it is read once the box is made, and may be long
+				defer pipes.errand[1].Close()
+				defer rescue.Catch(nil, "what a command in a sandbox is told", nil)
 				_, _ = pipes.errand[1].Write(work) // one that is cut is refused by the starter
-				pipes.errand[1].Close()
 			}()
 			err = cmd.Wait()
 		}
@@ -201,7 +211,7 @@ func (b *wrapBox) follow(ctx context.Context, j Job, pipes *pipes) (status *int,
 			_ = unix.PidfdSendSignal(boxed.fd, unix.SIGKILL, nil, 0) // it may have ended
 		}
 	}
-	stop := context.AfterFunc(ctx, kill)
+	stop := context.AfterFunc(ctx, rescue.Guarded(nil, "the end of a command in a sandbox", kill))
 	defer func() {
 		stop()
 		kill()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Labels of our containers: whose they are, and of which life of the gateway.
@@ -143,15 +144,19 @@ func (b *dockerBox) run(ctx context.Context, j Job, out *output) (int, error) {
 	}
 	spec := execSpec{AttachStdout: true, AttachStderr: true, Env: environment(j, b.home), Cmd: append(slices.Clone(started), j.Argv...), WorkingDir: j.Dir}
 	first := &firstLine{found: make(chan string, 1), next: out.add}
-	read, stop := context.WithCancel(context.Background()) // ends the reading, which ends nothing in the box
-	defer stop()
-	defer context.AfterFunc(b.gone, stop)()
+	read, cancel := context.WithCancel(context.Background()) // ends the reading, which ends nothing in the box
+	defer cancel()
+	defer context.AfterFunc(b.gone, cancel)()
 	type end struct {
 		status int
 		err    error
 	}
 	over := make(chan end, 1)
 	go func() {
+		defer rescue.Catch(b.opt.Log, "a command in a sandbox", func() {
+			b.end() // nobody hears any more how its command goes
+			over <- end{0, errFailed}
+		})
 		status, err := b.wait(read, ctx, spec, first.take)
 		over <- end{status, err}
 	}()

@@ -25,6 +25,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // Options are the same for every box.
@@ -155,10 +156,20 @@ func (s *Sandbox) run(ctx context.Context, c config.Sandbox, j Job, out *output)
 	}
 	var status int
 	if err = context.Cause(ctx); err == nil {
-		status, err = p.box.run(ctx, j, out)
+		status, err = s.within(ctx, p.box, j, out)
 	}
 	s.leave(j.Session, p, ctx.Err() != nil)
 	return status, err
+}
+
+// within runs a command in a box. Where that makes us panic, the box ends with all
+// that runs in it.
+func (s *Sandbox) within(ctx context.Context, b box, j Job, out *output) (status int, err error) {
+	defer rescue.Catch(s.opt.Log, "a command in a sandbox", func() {
+		status, err = 0, errFailed
+		b.end()
+	})
+	return b.run(ctx, j, out)
 }
 
 // Folder returns the folder that a command would work in.
@@ -264,8 +275,12 @@ var errVanished = errors.New("the sandbox of this session is gone: somebody ende
 // errEnded is told of what runs in a box that is ended.
 var errEnded = errors.New("the sandbox of this session was ended")
 
+// errFailed is told where a mistake of ours was caught: the command was ended.
+var errFailed = errors.New("Countersign failed at the sandbox, so the command was ended: its log says where")
+
 // open makes a box.
-func (s *Sandbox) open(ctx context.Context, c config.Sandbox, session string) (box, error) {
+func (s *Sandbox) open(ctx context.Context, c config.Sandbox, session string) (b box, err error) {
+	defer rescue.Catch(s.opt.Log, "the making of a sandbox", func() { b, err = nil, errFailed })
 	if c.Engine == config.Bubblewrap {
 		return openBubblewrap(c)
 	}
@@ -292,7 +307,7 @@ func (s *Sandbox) Close() {
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, p := range list {
-		all.Go(p.end)
+		all.Go(rescue.Guarded(s.opt.Log, "the end of a sandbox", p.end))
 	}
 	all.Wait()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // asker shows waiting questions in a terminal, one at a time, and sends what
@@ -39,6 +40,9 @@ const guard = 500 * time.Millisecond
 // signPatience is how long a passphrase is waited for; the host waits as long.
 const signPatience = 2 * time.Minute
 
+// errAskFailed ends the asking where a mistake of ours was caught.
+var errAskFailed = errors.New("Countersign failed at showing what waits: please report it")
+
 // askInTerminal asks until the program is told to end or the terminal closes.
 func (p *program) askInTerminal() error {
 	client, _, err := p.dial()
@@ -54,8 +58,11 @@ func (p *program) askInTerminal() error {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	watched := make(chan error, 1)
-	go func() { watched <- a.watch(ctx) }()
-	go a.read() // ends with the program: a read from a terminal cannot be called off
+	go func() {
+		defer rescue.Catch(nil, "the questions that wait", func() { watched <- errAskFailed })
+		watched <- a.watch(ctx)
+	}()
+	go a.readTyped() // ends with the program: a read from a terminal cannot be called off
 	err = a.loop(ctx, watched)
 	cancel()
 	return err
@@ -76,12 +83,13 @@ func (a *asker) watch(ctx context.Context) error {
 	}
 }
 
-func (a *asker) read() {
+func (a *asker) readTyped() {
+	defer close(a.typed)
+	defer rescue.Catch(nil, "what is typed", nil)
 	scanner := bufio.NewScanner(a.stdin)
 	for scanner.Scan() {
 		a.typed <- line{scanner.Text(), time.Now()}
 	}
-	close(a.typed)
 }
 
 // loop shows the oldest question and takes its answer.

@@ -194,7 +194,7 @@ func (c *gatewayAt) call(p *program, method string, params, out any) error {
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	go conn.Serve(ctx, nobody{})
+	go conn.Serve(ctx, nobody{}) // which catches its own panics
 	defer conn.Close("done")
 	return conn.Call(ctx, method, params, out)
 }

@@ -62,15 +62,16 @@ func (c *hookCommand) decide(ctx context.Context, call approval.ToolCall, askers
 }
 
 // undecided is the answer where the host gave none that counts. Where it is there
-// and silent the call is denied; else it is judged without it.
+// and silent, or failed at the call, that is denied; else it is judged without it.
 func (c *hookCommand) undecided(ctx context.Context, deadline time.Time, e hook.Event, input []byte, err error) hook.Answer {
 	why := unanswered(err)
+	var refused *ipc.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return e.Deny(approval.ReasonTimeout, why)
 	case isThere(err):
 		return e.Deny(approval.ReasonCompanion, why)
-	case errors.Is(err, errHookFailed):
+	case errors.Is(err, errHookFailed), errors.As(err, &refused) && refused.Reason == approval.ReasonInternal:
 		return e.Deny(approval.ReasonInternal, why)
 	}
 	a, err := inTime(ctx, deadline, func(ctx context.Context) (hook.Answer, error) { return c.goOn(ctx, input, why) })
