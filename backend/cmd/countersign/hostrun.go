@@ -54,9 +54,17 @@ func (c *hostRunCommand) Run(p *program) error {
 	if leads() {
 		return p.runBelow()
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	if c.Ask == "terminal" && !c.NoPassphrase {
-		if err := p.offerPassphrase(); err != nil {
+		offered, err := p.offerPassphrase()
+		switch {
+		case err != nil:
 			return err
+		case offered: // no client can look into this process any more, nor prove it
+			return become(self, "--no-passphrase")
 		}
 	}
 	// Commands must have no terminal that they could type into.
@@ -81,10 +89,6 @@ func (c *hostRunCommand) Run(p *program) error {
 	p.greet(h, c)
 	if c.Ask == "terminal" {
 		return p.askInTerminal()
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
 	}
 	if !upgraded(p.ctx, self, func() bool { return c.mayRestart(h) }) {
 		return nil

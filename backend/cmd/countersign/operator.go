@@ -139,16 +139,16 @@ func (c operatorSign) passphrase(p *program, text string) ([]byte, error) {
 }
 
 // offerPassphrase has a person set a passphrase at the first start, or go on
-// without one.
-func (p *program) offerPassphrase() error {
+// without one, and reports whether it did: not at a later start.
+func (p *program) offerPassphrase() (offered bool, err error) {
 	for _, made := range []string{p.state.OperatorPublic(), p.state.Approvals()} {
 		if _, err := os.Lstat(made); err == nil {
-			return nil
+			return false, nil
 		}
 	}
 	t, err := openPersonTerminal(p.ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer t.Close()
 	t.line("A passphrase keeps programs from saying yes in your place. Each answer and each looser policy asks for it then.")
@@ -156,17 +156,17 @@ func (p *program) offerPassphrase() error {
 		key, err := newPassphrase(t, fmt.Sprintf("Passphrase of %d characters or more, or Enter to go on without: ", operator.MinLength))
 		switch {
 		case errors.Is(err, errNothingTyped):
-			return nil
+			return true, nil
 		case errors.Is(err, errUnfit):
 			t.line(err.Error())
 			continue
 		case err != nil:
-			return err
+			return false, err
 		}
 		if err := os.MkdirAll(p.state.Dir, 0o700); err != nil {
-			return err
+			return false, err
 		}
-		return key.Write(p.state.OperatorPublic())
+		return true, key.Write(p.state.OperatorPublic())
 	}
 }
 

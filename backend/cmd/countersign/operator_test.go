@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +23,13 @@ const typedPassphrase = "correct horse battery staple"
 // atTerminal starts our command line in a terminal of its own, as a person does.
 func (w *world) atTerminal(t *testing.T, words ...string) (*terminal, *process) {
 	t.Helper()
+	return typedAt(t, w.command(words...))
+}
+
+// typedAt has a command lead a terminal of its own.
+func typedAt(t *testing.T, cmd *exec.Cmd) (*terminal, *process) {
+	t.Helper()
 	term := newTerminal(t)
-	cmd := w.command(words...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.slave, term.slave, term.slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	return term, background(t, cmd)
@@ -200,6 +206,40 @@ func TestPassphraseAtHost(t *testing.T) {
 		}
 		term.shows(t, "wrong passphrase")
 	}
+}
+
+// TestFirstStartIsProven: a host at which a passphrase was typed is closed to nobody
+// who must look at it, whether one was set or not.
+func TestFirstStartIsProven(t *testing.T) {
+	t.Parallel()
+	for name, typed := range map[string][]string{"set": {typedPassphrase, typedPassphrase}, "declined": {""}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testWorld(t)
+			term, _ := typedAt(t, powerless(w.command("host", "run")))
+			for i, line := range typed {
+				term.shows(t, []string{"go on without: ", "The same again: "}[i])
+				term.types(t, line+"\n")
+			}
+			term.shows(t, "Questions come here.")
+			if out, err := powerless(w.command("policy", "show")).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			if _, err := os.Stat(w.state.OperatorPublic()); (err == nil) != (typed[0] != "") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// powerless takes root's powers from a command, where there are any: to look into
+// each process is one of them.
+func powerless(cmd *exec.Cmd) *exec.Cmd {
+	if at, err := exec.LookPath("setpriv"); err == nil && os.Getuid() == 0 {
+		cmd.Args = append([]string{at, "--bounding-set=-all", "--inh-caps=-all", cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = at
+	}
+	return cmd
 }
 
 // TestSignedElsewhere: a key that only root can change signs through another

@@ -13,4 +13,4 @@ func upgraded(ctx context.Context, _ string, _ func() bool) bool {
 	return false
 }
 
-func become(string) error { return errors.ErrUnsupported }
+func become(string, ...string) error { return errors.ErrUnsupported }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -76,5 +77,7 @@ func rootsAlone(program string) bool {
 	}
 }
 
-// become runs a program in place of this one, with the same arguments.
-func become(program string) error { return syscall.Exec(program, os.Args, os.Environ()) }
+// become runs a program in place of this one, with the same arguments and more.
+func become(program string, more ...string) error {
+	return syscall.Exec(program, append(slices.Clone(os.Args), more...), os.Environ())
+}
