@@ -79,7 +79,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("a wrong passphrase counts:\n%s", shown)
 	}
 	made, shown := w.loosens(t, "full", typedPassphrase)
-	if !made || !strings.Contains(shown, "deny to full") || !strings.Contains(strings.ReplaceAll(shown, "\n", ""), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
+	if !made || !strings.Contains(shown, "deny to full") || !strings.Contains(strings.ReplaceAll(shown, "\n"+fold, ""), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
 		t.Errorf("made is %v:\n%s", made, shown)
 	}
 	for _, words := range [][]string{
