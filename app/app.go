@@ -14,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // app joins the host, the window and the status item. The page cannot reach
@@ -292,7 +293,7 @@ func (a *app) openSettings() {
 		return
 	}
 	a.coming = true
-	time.AfterFunc(pageTime, a.settingsReady)
+	time.AfterFunc(pageTime, rescue.Guarded(nil, "the settings", a.settingsReady))
 }
 
 // pageTime is how long the page may take to show the settings.
@@ -379,6 +380,7 @@ func (a *app) quit() {
 	}
 	w.Quit()
 	go func() {
+		defer rescue.Catch(nil, "the end of the window", nil)
 		for {
 			select {
 			case <-a.over.Done():
@@ -435,22 +437,7 @@ func (a *app) tell(event string) {
 // screen is what the page shows now. Only the question that it wants, or else
 // the first one, is whole: others may be many and long.
 func (a *app) screen(want string) shown.Screen {
-	a.mu.Lock()
-	s := shown.Screen{
-		Settings: a.open, OffersHooks: a.offers, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
-	}
-	list := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
-	if until, paused := a.host.Paused(); paused {
-		s.Paused = true
-		if !until.IsZero() {
-			s.PausedUntil = until.UnixMilli()
-		}
-	}
-	s.Edit = a.outsideEdit()
-	if a.change != nil {
-		s.Change, list = a.change.Change, nil
-	}
-	a.mu.Unlock()
+	s, list := a.screenNow()
 	s.FirstRun = firstRunDue(a.host.Policy())
 	in := a.names()
 	whole := max(0, slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == want }))
@@ -466,6 +453,27 @@ func (a *app) screen(want string) shown.Screen {
 		}
 	}
 	return s
+}
+
+// screenNow is all of it but the questions, and which those are.
+func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s = shown.Screen{
+		Settings: a.open, OffersHooks: a.offers, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
+	}
+	list = slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
+	if until, paused := a.host.Paused(); paused {
+		s.Paused = true
+		if !until.IsZero() {
+			s.PausedUntil = until.UnixMilli()
+		}
+	}
+	s.Edit = a.outsideEdit()
+	if a.change != nil {
+		s.Change, list = a.change.Change, nil
+	}
+	return s, list
 }
 
 // names adds what the policy file says about showing the agents.

@@ -120,9 +120,11 @@ func (a *app) replay(agentID string, offers []approval.Offer) []shown.Replayed {
 // LeaveEdit takes the edit of the policy file that waits off the panel. The
 // settings still show it.
 func (a *Approvals) LeaveEdit() {
-	a.app.mu.Lock()
-	a.app.leaveEdit()
-	a.app.mu.Unlock()
+	func() {
+		a.app.mu.Lock()
+		defer a.app.mu.Unlock()
+		a.app.leaveEdit()
+	}()
 	a.app.questionsChanged()
 }
 

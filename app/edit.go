@@ -50,12 +50,7 @@ func (a *app) leaveEdit() {
 func (a *app) followEdits(ctx context.Context) {
 	before := ""
 	for {
-		a.mu.Lock()
-		id := ""
-		if edit := a.outsideEdit(); edit != nil {
-			id = edit.ID
-		}
-		a.mu.Unlock()
+		id := a.editNow()
 		if id != before {
 			before = id
 			a.questionsChanged()
@@ -66,4 +61,14 @@ func (a *app) followEdits(ctx context.Context) {
 		case <-a.edited:
 		}
 	}
+}
+
+// editNow names the edit from outside that waits, "" for none.
+func (a *app) editNow() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if edit := a.outsideEdit(); edit != nil {
+		return edit.ID
+	}
+	return ""
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // version is set by the linker for releases.
@@ -110,7 +111,7 @@ func run(args []string) error {
 		return err
 	}
 	if barFirst {
-		a.work.Go(a.openBar)
+		a.work.Go(rescue.Guarded(nil, "the status item", a.openBar))
 	}
 	err = openWindow(a)
 	a.close()
@@ -153,15 +154,18 @@ func (a *app) start() error {
 	a.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
-	a.work.Go(func() { a.watch(ctx) })
-	a.work.Go(func() { a.keepMenu(ctx) })
-	a.work.Go(func() { a.followEdits(ctx) })
-	if e, err := a.hooks.env(); err == nil { // else hooks are not ours to write
-		a.work.Go(func() { a.followHooks(ctx, e) })
+	goOn := func(at string, do func()) { // a mistake in one of them leaves no app that shows nothing
+		a.work.Go(func() { rescue.Again(ctx, nil, at, do) })
 	}
-	a.work.Go(func() { a.program.follow(ctx, a.menuChanged) })
-	a.work.Go(func() { a.obeySignals(ctx) })
-	a.work.Go(func() {
+	goOn("the questions that wait", func() { a.watch(ctx) })
+	goOn("the menu", func() { a.keepMenu(ctx) })
+	goOn("the edits of the policy", func() { a.followEdits(ctx) })
+	if e, err := a.hooks.env(); err == nil { // else hooks are not ours to write
+		goOn("the hooks", func() { a.followHooks(ctx, e) })
+	}
+	goOn("the version", func() { a.program.follow(ctx, a.menuChanged) })
+	goOn("the signals", func() { a.obeySignals(ctx) })
+	goOn("the screen", func() {
 		if err := watchScreen(ctx, a.screenAway); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "Countersign:", err)
 		}
@@ -173,12 +177,16 @@ func (a *app) start() error {
 // shows anew that it is them.
 func (a *app) screenAway(away bool) {
 	a.presence.forget()
+	a.isAway(away)
+	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
+}
+
+func (a *app) isAway(away bool) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.away = away; away && a.change != nil {
 		a.saysTo(a.change.ID, false)
 	}
-	a.mu.Unlock()
-	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
 }
 
 const (

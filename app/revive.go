@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -30,7 +31,7 @@ func (a *app) expectPage(expect bool) {
 		a.dead.Stop()
 		a.dead = nil
 	case expect && a.dead == nil && !a.quitting:
-		a.dead = time.AfterFunc(silence, a.pageIsDead)
+		a.dead = time.AfterFunc(silence, rescue.Guarded(nil, "a page that shows nothing", a.pageIsDead))
 	}
 }
 

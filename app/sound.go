@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // players play the sound of a message, each with what it plays. All of it is
@@ -42,6 +44,7 @@ func (a *app) sound() {
 		return
 	}
 	a.work.Go(func() {
+		defer rescue.Catch(nil, "the sound", nil)
 		ctx, cancel := context.WithTimeout(context.Background(), soundTime)
 		defer cancel()
 		_ = exec.CommandContext(ctx, p[0], p[1:]...).Run()

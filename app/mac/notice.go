@@ -1,6 +1,10 @@
 package mac
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/rescue"
+)
 
 // listener hears what a person does outside the window.
 var listener struct {
@@ -37,7 +41,7 @@ func heard() Listener {
 
 func hearReviewed(name string) {
 	if do := heard().Reviewed; do != nil {
-		go do(name)
+		go rescue.Guarded(nil, "a notification", func() { do(name) })()
 	}
 }
 
@@ -47,6 +51,6 @@ func hearQuit()     { start(heard().Quit) }
 
 func start(do func()) {
 	if do != nil {
-		go do()
+		go rescue.Guarded(nil, "what the system tells", do)()
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/godbus/dbus/v5"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // menu is the com.canonical.dbusmenu object; its methods are called by panels.
@@ -41,7 +43,8 @@ func menuProperties() values {
 }
 
 // GetLayout returns a row and those below it to a depth, -1 for all.
-func (m menu) GetLayout(parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
+func (m menu) GetLayout(parent, depth int32, names []string) (revision uint32, root layout, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	v := m.now.Load()
 	n := v.rows[parent]
 	if n == nil {
@@ -77,14 +80,15 @@ func (n *node) named(names []string) values {
 
 // GetGroupProperties returns the properties of rows; no numbers stand for all
 // rows. Rows that are gone are left out.
-func (m menu) GetGroupProperties(numbers []int32, names []string) ([]update, *dbus.Error) {
+func (m menu) GetGroupProperties(numbers []int32, names []string) (list []update, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	v := m.now.Load()
 	if len(numbers) == 0 {
 		for number := range v.rows {
 			numbers = append(numbers, number)
 		}
 	}
-	list := []update{}
+	list = []update{}
 	for _, number := range numbers {
 		if n := v.rows[number]; n != nil {
 			list = append(list, update{number, n.named(names)})
@@ -94,7 +98,8 @@ func (m menu) GetGroupProperties(numbers []int32, names []string) ([]update, *db
 }
 
 // GetProperty returns one property of a row.
-func (m menu) GetProperty(number int32, name string) (dbus.Variant, *dbus.Error) {
+func (m menu) GetProperty(number int32, name string) (value dbus.Variant, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	n := m.now.Load().rows[number]
 	if n == nil {
 		return dbus.Variant{}, errNoRow
@@ -107,7 +112,8 @@ func (m menu) GetProperty(number int32, name string) (dbus.Variant, *dbus.Error)
 }
 
 // Event takes a click; others do not matter.
-func (m menu) Event(number int32, name string, _ dbus.Variant, _ uint32) *dbus.Error {
+func (m menu) Event(number int32, name string, _ dbus.Variant, _ uint32) (err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	n := m.now.Load().rows[number]
 	if n == nil {
 		return errNoRow
@@ -124,8 +130,9 @@ func (m menu) Event(number int32, name string, _ dbus.Variant, _ uint32) *dbus.E
 
 // EventGroup takes several events and returns the numbers of rows that are
 // gone.
-func (m menu) EventGroup(events []event) ([]int32, *dbus.Error) {
-	gone := []int32{}
+func (m menu) EventGroup(events []event) (gone []int32, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
+	gone = []int32{}
 	for _, e := range events {
 		if m.Event(e.Number, e.Name, e.Data, e.Time) != nil {
 			gone = append(gone, e.Number)

@@ -19,6 +19,8 @@ import (
 	"unsafe"
 
 	"github.com/progrium/macdriver/core"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // The pictures are templates: macOS takes their shape and not their grey.
@@ -55,19 +57,26 @@ func Start(press func(id string)) (*Bar, error) {
 	go b.deliver(press)
 	go b.dispatch()
 	result := make(chan error, 1)
-	b.work <- func() { result <- b.show() }
+	b.work <- func() {
+		defer rescue.Catch(nil, "the status item", func() { result <- errFailed })
+		result <- b.show()
+	}
 	return b, <-result
 }
+
+var errFailed = errors.New("Countersign failed at it: its log says where")
 
 // dispatch hands work to the main queue, one at a time: macdriver has room for
 // one, and would wait on the main queue for itself.
 func (b *Bar) dispatch() {
+	defer rescue.Catch(nil, "the menu", nil)
 	for {
 		select {
 		case do := <-b.work:
 			done := make(chan struct{})
 			core.Dispatch(func() {
 				defer close(done)
+				defer rescue.Catch(nil, "the menu", nil)
 				do()
 			})
 			<-done
@@ -78,10 +87,11 @@ func (b *Bar) dispatch() {
 }
 
 func (b *Bar) deliver(press func(id string)) {
+	defer rescue.Catch(nil, "the menu", nil)
 	for {
 		select {
 		case id := <-b.press:
-			press(id)
+			rescue.Guarded(nil, "a row of the menu", func() { press(id) })()
 		case <-b.closed:
 			return
 		}

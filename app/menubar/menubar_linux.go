@@ -1,11 +1,14 @@
 package menubar
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/godbus/dbus/v5"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 const (
@@ -57,6 +60,7 @@ func Start(press func(id string)) (*Bar, error) {
 // follow registers with every panel that comes; the channel is closed with the
 // connection.
 func (b *Bar) follow(panels <-chan *dbus.Signal) {
+	defer rescue.Catch(nil, "the panels", nil)
 	for s := range panels {
 		if s.Name == "org.freedesktop.DBus.NameOwnerChanged" && len(s.Body) == 3 && s.Body[2] != "" {
 			b.register()
@@ -65,6 +69,7 @@ func (b *Bar) follow(panels <-chan *dbus.Signal) {
 }
 
 func (b *Bar) deliver(press func(id string)) {
+	defer rescue.Catch(nil, "the menu", nil)
 	closed := b.conn.Context()
 	for {
 		select {
@@ -72,7 +77,7 @@ func (b *Bar) deliver(press func(id string)) {
 			if closed.Err() != nil {
 				return // select takes either when both are ready
 			}
-			press(id)
+			rescue.Guarded(nil, "a row of the menu", func() { press(id) })()
 		case <-closed.Done():
 			return
 		}
@@ -165,6 +170,9 @@ func (b *Bar) register() {
 		Go(watcherName+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, nil, itemPath)
 }
 
+// errFailed answers a call at which a mistake of ours was caught.
+var errFailed = dbus.MakeFailedError(errors.New("Countersign failed at this"))
+
 // values are properties by name.
 type values = map[string]dbus.Variant
 
@@ -176,7 +184,8 @@ type properties struct {
 }
 
 // GetAll is called over D-Bus.
-func (p properties) GetAll(name string) (values, *dbus.Error) {
+func (p properties) GetAll(name string) (all values, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	if name != p.name {
 		return values{}, nil
 	}
@@ -184,7 +193,8 @@ func (p properties) GetAll(name string) (values, *dbus.Error) {
 }
 
 // Get is called over D-Bus.
-func (p properties) Get(name, property string) (dbus.Variant, *dbus.Error) {
+func (p properties) Get(name, property string) (value dbus.Variant, err *dbus.Error) {
+	defer rescue.Catch(nil, "a call over D-Bus", func() { err = errFailed })
 	if v, ok := p.all()[property]; ok && name == p.name {
 		return v, nil
 	}
