@@ -82,3 +82,14 @@ func TestOutputCap(t *testing.T) {
 		t.Errorf("%q", stdout)
 	}
 }
+
+// TestPanicsOfOutput: output that panics counts as broken, and nothing stays locked.
+func TestPanicsOfOutput(t *testing.T) {
+	o := &output{}
+	if n, err := (stream{o, 2}).Write([]byte("text")); n != 0 || !errors.Is(err, errFailed) || o.whole() {
+		t.Errorf("%d %v", n, err)
+	}
+	if n, err := o.stream(0).Write([]byte("text")); n != 4 || err != nil {
+		t.Errorf("then %d %v", n, err)
+	}
+}

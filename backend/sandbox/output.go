@@ -3,6 +3,8 @@ package sandbox
 import (
 	"strings"
 	"sync"
+
+	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // What is kept of an output (product.md, defaults and numbers).
@@ -17,6 +19,8 @@ type output struct {
 	mu   sync.Mutex
 	text [2][]byte
 	lost bool
+	// broken tells that a mistake of ours lost some of it.
+	broken bool
 }
 
 func (o *output) add(stream int, b []byte) {
@@ -37,9 +41,22 @@ type stream struct {
 	n int
 }
 
-func (s stream) Write(b []byte) (int, error) {
+func (s stream) Write(b []byte) (n int, err error) {
+	defer rescue.Catch(nil, "the output of a command in a sandbox", func() {
+		n, err = 0, errFailed
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.broken = true
+	})
 	s.add(s.n, b)
 	return len(b), nil
+}
+
+// whole reports whether a mistake of ours lost nothing of it.
+func (o *output) whole() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.broken
 }
 
 // texts are the streams. What is no text is marked as such.

@@ -169,7 +169,10 @@ func (s *Sandbox) within(ctx context.Context, b box, j Job, out *output) (status
 		status, err = 0, errFailed
 		b.end()
 	})
-	return b.run(ctx, j, out)
+	if status, err = b.run(ctx, j, out); !out.whole() {
+		return 0, errFailed
+	}
+	return status, err
 }
 
 // Folder returns the folder that a command would work in.
