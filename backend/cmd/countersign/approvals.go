@@ -167,6 +167,11 @@ func (c approvalsAdd) Run(p *program) error {
 	return p.change("entries.add", params, edit)
 }
 
+// loosens ends an edit that the person has to agree to first.
+type loosens []string
+
+func (loosens) Error() string { return "this edit needs the person" }
+
 // change edits the policy through the host, or in the file where no host
 // runs.
 func (p *program) change(method string, params map[string]any, edit func(*store.Document) error) error {
@@ -188,15 +193,30 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 	if err != nil {
 		return err
 	}
-	_, err = s.Update("", func(d *store.Document) error {
-		if err := edit(d); err != nil {
-			return err
+	var agreed []string
+	for {
+		_, err = s.Update("", func(d *store.Document) error {
+			if err := edit(d); err != nil {
+				return err
+			}
+			switch now := store.Loosens(s.Snapshot().Document, d); {
+			case len(now) == 0 || agreed != nil && slices.Equal(now, agreed):
+				return nil
+			case held != nil: // what tightens works whoever holds the lock
+				return held
+			default:
+				return loosens(now)
+			}
+		})
+		var first loosens
+		if !errors.As(err, &first) {
+			break
 		}
-		if held != nil && len(store.Loosens(s.Snapshot().Document, d)) > 0 {
-			return held // what tightens works whoever holds the lock
+		if err = p.agree(method, params, first); err != nil {
+			break
 		}
-		return nil
-	})
+		agreed = first
+	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,6 +206,47 @@ func TestPassphraseAtHost(t *testing.T) {
 			continue
 		}
 		term.shows(t, "wrong passphrase")
+	}
+}
+
+// TestPassphraseWithoutHost: an edit that no host sees wants it too, be it that
+// none runs or that its lock was taken away.
+func TestPassphraseWithoutHost(t *testing.T) {
+	t.Parallel()
+	for name, gone := range map[string]func(*testing.T, *world){
+		"none runs": func(t *testing.T, w *world) { w.end(syscall.SIGTERM) },
+		"its lock is taken away": func(t *testing.T, w *world) {
+			if err := errors.Join(os.Remove(w.state.Lock()), os.Remove(w.state.Socket())); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testWorld(t)
+			w.setPassphrase(t)
+			if err := w.startHost(nil, "host", "run", "--ask=command-line"); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, w)
+			w.must(t, "approvals", "add", "--deny", "/usr/bin/shred") // tightens
+			full := func() bool {
+				text, err := os.ReadFile(w.state.Approvals())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return bytes.Contains(text, []byte(`"full"`))
+			}
+			if out, err := w.command("policy", "set", "security", "full").CombinedOutput(); err == nil || full() {
+				t.Errorf("an edit that nobody signed is made: %s", out)
+			}
+			if made, shown := w.loosens(t, "full", "another one of them"); made || full() {
+				t.Error("a wrong one is taken: ", shown)
+			}
+			if made, shown := w.loosens(t, "full", typedPassphrase); !made || !full() || !strings.Contains(shown, "full") {
+				t.Error("the right one is not taken: ", shown)
+			}
+		})
 	}
 }
 
