@@ -22,7 +22,7 @@ func (f *flight) run(ctx context.Context) approval.Result {
 		return f.refused(deny(approval.ReasonNotFound, "the shell that should run this is not there"))
 	}
 	f.row.State, f.row.Started = history.Running, f.Now()
-	if err := f.History.Put(f.row); err != nil {
+	if err := f.recorded(ctx); err != nil {
 		f.Log.Error("nothing runs while the history cannot be written", "error", err)
 		return f.refused(noHistory())
 	}
@@ -49,6 +49,16 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	f.used()
 	f.close(history.Done, result)
 	return result
+}
+
+// recorded takes the row of a run into the history: of what a person allowed onto
+// the disk as well, so that what it then runs cannot make it look as if it had not
+// been allowed. What policy allows is there within a second.
+func (f *flight) recorded(ctx context.Context) error {
+	if err := f.History.Put(f.row); err != nil || !f.byPerson {
+		return err
+	}
+	return f.History.Sync(ctx)
 }
 
 // exitDenied is the status of a command that a denial ended (plan-runner.md).

@@ -79,6 +79,32 @@ func TestCrashWhileAsking(t *testing.T) {
 	}
 }
 
+// TestCrashByWhatWasAllowed: a command that a person allowed ends the host at once,
+// and the history says all the same that it was allowed and ran.
+func TestCrashByWhatWasAllowed(t *testing.T) {
+	t.Parallel()
+	w := testWorld(t)
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.must(t, "policy", "set", "security", "allowlist")
+	background(t, w.asks("--agent", "main", "--", "/bin/sh", "-c", "echo >ran; kill -9 $PPID"))
+	q := w.mustQuestions(t, 1)[0]
+	_ = w.command("approvals", "approve", q.ID).Run() // the host may end before it is answered
+	<-w.host.over
+	if _, err := os.Lstat(filepath.Join(w.home, "ran")); err != nil {
+		t.Fatal("it did not run: ", err)
+	}
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	var rows []history.Row
+	w.json(t, &rows, "history", "list")
+	if len(rows) != 1 || rows[0].State != history.Done || rows[0].Decision != approval.AllowOnce || rows[0].Verdict == approval.VerdictDeny {
+		t.Errorf("the row says %+v", rows)
+	}
+}
+
 // TestCrashWhileRunning: what a dead host left running is ended before the
 // next one answers anything, also what left its group.
 func TestCrashWhileRunning(t *testing.T) {
