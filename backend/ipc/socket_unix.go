@@ -180,7 +180,11 @@ func replaceLock(path string) (*os.File, error) {
 }
 
 func takeLock(f *os.File, path string) error {
-	if err := errors.Join(tryLock(f), record(f)); err != nil {
+	err := tryLock(f)
+	if err == nil {
+		err = record(f)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w: %s", path, err, wayOut)
 	}
 	mine, err := f.Stat()

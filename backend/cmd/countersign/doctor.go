@@ -19,7 +19,7 @@ import (
 )
 
 type doctorCommand struct {
-	Takeover bool `help:"End a host of this folder that hangs, so that a new one can start."`
+	Takeover bool `help:"End the host of this folder, also one that hangs, so that a new one can start."`
 }
 
 // check is one thing that doctor looked at.

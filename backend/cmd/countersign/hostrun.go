@@ -148,13 +148,17 @@ func (p *program) greet(h *host.Host, c *hostRunCommand) {
 	case "nobody":
 		fmt.Fprintln(p.stderr, "Nobody can be asked here: where asking is due, askFallback holds.")
 	}
+	_, err := os.Lstat(p.state.OperatorPublic())
+	loosens := err == nil || c.OperatorKey != "" || c.Operate == "anyone"
 	switch d := h.Defaults(); {
 	case d.Broken != "":
 		fmt.Fprintln(p.stderr, "The policy file is broken, so everything is denied:", display.Escape(d.Broken))
-	case d.Security == approval.SecurityDeny:
+	case d.Security == approval.SecurityDeny && loosens:
 		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    %s policy set security allowlist\n\n", p.self())
+	case d.Security == approval.SecurityDeny:
+		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands, end this host, run this, and start it again:\n\n    %s policy set security allowlist\n\n", p.self())
 	}
-	if _, err := os.Lstat(p.state.OperatorPublic()); err != nil && c.OperatorKey == "" && c.Operate != "anyone" {
+	if !loosens {
 		fmt.Fprintf(p.stderr, "No passphrase is set, so nothing can be loosened while this host runs. To set one, end the host and run:\n\n    %s operator passphrase\n\n", p.self())
 	}
 	if changed := h.Status().PassphraseChanged; changed != 0 {
