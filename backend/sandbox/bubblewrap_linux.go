@@ -79,7 +79,9 @@ func (b *wrapBox) args(j Job) []string {
 	for _, m := range b.c.Mounts {
 		args = append(args, "--ro-bind", m, m)
 	}
-	args = append(args, "--bind", b.c.Workspace, b.c.Workspace, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", j.Dir)
+	// /proc as well: root owns the files in it by which a kernel is changed, and
+	// writes them by their mode, without any right. bwrap covers only some of them.
+	args = append(args, "--bind", b.c.Workspace, b.c.Workspace, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", j.Dir)
 	return args
 }
 
