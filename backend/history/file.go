@@ -64,6 +64,8 @@ type executor interface {
 var (
 	errForeign = errors.New("it is not a history of ours")
 	errNewer   = errors.New("a newer version wrote it: install that version again, or move the file away")
+	errOlder   = errors.New("an older version wrote it: start the host once, which brings it to this version")
+	errEmpty   = errors.New("it is empty")
 )
 
 // companions are the files that SQLite keeps beside a database.
@@ -92,10 +94,10 @@ func openFile(path string) (_ *file, err error) {
 		return nil, err
 	}
 	f := &file{seen: seen, rows: -1}
-	if f.writer, err = connect(path, "_txlock=immediate&_pragma=temp_store(MEMORY)"); err != nil {
+	if f.writer, err = connect(path, "mode=rw&_txlock=immediate&_pragma=temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
-	if f.reader, err = connect(path, "_pragma=query_only(1)"); err != nil {
+	if f.reader, err = connect(path, "mode=rw&_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, f.writer.Close())
 	}
 	f.writer.SetMaxOpenConns(1)
@@ -108,11 +110,16 @@ func openFile(path string) (_ *file, err error) {
 	return f, nil
 }
 
-func (f *file) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
+func (f *file) close() error {
+	if f.writer == nil { // it is only read
+		return f.reader.Close()
+	}
+	return errors.Join(f.reader.Close(), f.writer.Close())
+}
 
 // begin makes sure that the database is ours and of this version.
 func (f *file) begin() error {
-	version, err := f.version()
+	version, err := versionOf(context.Background(), f.writer)
 	if err != nil {
 		return err
 	}
@@ -148,22 +155,26 @@ func (f *file) begin() error {
 	return f.writer.QueryRow(`SELECT max((SELECT coalesce(max(n), 0) FROM runs), (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs'))`).Scan(&f.last)
 }
 
-// version returns how many migrations the database has seen.
-func (f *file) version() (version int, err error) {
-	var app, things int
-	err = f.writer.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
-		FROM pragma_application_id, pragma_user_version`).Scan(&app, &version, &things)
+// versionOf returns how many migrations the database has seen, and refuses one that
+// is not made of what is ours, and of nothing else, before anything of it is used.
+func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
+	var app int
+	err = db.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &version)
 	switch {
 	case err != nil:
 		return 0, err
-	case app == 0 && version == 0 && things == 0:
-		return 0, nil // just made
-	case app != application:
+	case app != application && (app != 0 || version != 0):
 		return 0, errForeign
 	case version > len(migrations()):
 		return 0, errNewer
+	case version < 0:
+		return 0, errForeign
 	}
-	return version, nil
+	what, err := odd(ctx, db, version)
+	if err == nil && what != "" {
+		err = fmt.Errorf("%w: %s", errForeign, what)
+	}
+	return version, err
 }
 
 func (f *file) migrate(version int) error {
@@ -218,8 +229,7 @@ func connect(path, more string) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/…
 	}
-	name := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw" +
-		"&_pragma=busy_timeout(1000)&_pragma=synchronous(FULL)&_pragma=fullfsync(1)" +
+	name := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(1000)&_pragma=synchronous(FULL)&_pragma=fullfsync(1)" +
 		"&_pragma=cache_size(-1024)&_pragma=journal_size_limit(4194304)&" + more}
 	return sql.Open("sqlite", name.String())
 }
@@ -309,7 +319,9 @@ func setAside(path string, now time.Time) (string, error) {
 	return to, nil
 }
 
-func brokenBeside(path string) ([]string, error) {
+// Broken lists the files beside the history at a path that once were set aside
+// because they were damaged or not ours.
+func Broken(path string) ([]string, error) {
 	dir, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for broken histories: %w", err)

@@ -89,6 +89,18 @@ func TestBrokenIsSetAside(t *testing.T) {
 		"ours with another table": func(t *testing.T, at string) {
 			other(t, at, fmt.Sprintf("CREATE TABLE runs (n); PRAGMA application_id = %d; PRAGMA user_version = 1", application))
 		},
+		"ours with a view for a table": func(t *testing.T, at string) {
+			cut(t, at, -1)
+			other(t, at, "ALTER TABLE runs RENAME TO rows; CREATE VIEW runs AS SELECT * FROM rows WHERE id <> '7'")
+		},
+		"ours with a trigger": func(t *testing.T, at string) {
+			cut(t, at, -1)
+			other(t, at, "CREATE TRIGGER forget AFTER INSERT ON runs BEGIN DELETE FROM runs; END")
+		},
+		"ours with a table more":    func(t *testing.T, at string) { cut(t, at, -1); other(t, at, "CREATE TABLE more (x)") },
+		"ours with an index less":   func(t *testing.T, at string) { cut(t, at, -1); other(t, at, "DROP INDEX runs_agent") },
+		"ours with a column more":   func(t *testing.T, at string) { cut(t, at, -1); other(t, at, "ALTER TABLE ends ADD COLUMN x TEXT") },
+		"ours with another version": func(t *testing.T, at string) { cut(t, at, -1); other(t, at, "PRAGMA user_version = 3") },
 	}
 	for name, breakIt := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +197,7 @@ func TestAsideNeverReplacesAnother(t *testing.T) {
 			}
 		}
 	}
-	if found, err := brokenBeside(at); err != nil || len(found) != 3 {
+	if found, err := Broken(at); err != nil || len(found) != 3 {
 		t.Errorf("%q, %v", found, err)
 	}
 }

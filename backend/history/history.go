@@ -227,7 +227,7 @@ func (d *DB) Err() error {
 
 // Broken lists the files that once were set aside because they were damaged
 // or not ours, for a person to look at; they are never deleted by us.
-func (d *DB) Broken() ([]string, error) { return brokenBeside(d.opt.Path) }
+func (d *DB) Broken() ([]string, error) { return Broken(d.opt.Path) }
 
 // Close writes what is queued and closes the file. It returns an error when
 // rows could not be written; they are lost then.
@@ -246,6 +246,7 @@ func (d *DB) Close() error {
 		close(d.stop)
 	}
 	<-d.done
+	d.release() // one that was only read
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if left := len(d.batch.entries) + len(d.queue.entries); left > 0 {

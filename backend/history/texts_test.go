@@ -1,12 +1,8 @@
 package history
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -192,7 +188,7 @@ func TestQuotaCountsATextOnce(t *testing.T) {
 
 // TestTextsGoWithTheirRows makes one half of a write fail: nothing of it is there.
 func TestTextsGoWithTheirRows(t *testing.T) {
-	const refuse = "CREATE TRIGGER refuse BEFORE %s BEGIN SELECT RAISE(ABORT, 'no'); END"
+	const refuse = "CREATE TEMP TRIGGER refuse BEFORE %s BEGIN SELECT RAISE(ABORT, 'no'); END"
 	d := open(t, Options{Path: path(t), MaxRows: 2})
 	if err := d.Sync(within(t)); err != nil {
 		t.Fatal(err)
@@ -272,23 +268,8 @@ func TestSearchInTexts(t *testing.T) {
 func TestTheVersionBeforeTexts(t *testing.T) {
 	const head = "cd41bf8295ac2e17c22a6ae68c1cb46644977f75cdfd41431c177d7f7d580b0f"
 	old := strings.Repeat("lorem ", 5000) + "deepold"
-	packed, err := os.Open(filepath.Join("testdata", "version4.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := path(t)
-	if err := os.WriteFile(at, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, at, version4(t))
 	opt := Options{Path: at, Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }}
 	d := open(t, opt)
 	if r := verified(t, d, head); r.Broken != nil || !r.Held || r.Links != 3 || r.Open != 1 {

@@ -29,6 +29,9 @@ type Report struct {
 	Head string `json:"head"`
 	// Held tells that the head that was asked for is that of a link that is there.
 	Held bool `json:"held,omitempty"`
+	// Aside are the files of histories that were broken and lie beside this one.
+	// Their rows are not in it.
+	Aside []string `json:"aside,omitempty"`
 	// Broken is the first row that does not fit, nil if all do.
 	Broken *Break `json:"broken,omitempty"`
 }
@@ -51,6 +54,9 @@ func (d *DB) Verify(ctx context.Context, head string) (Report, error) {
 		return Report{}, err
 	}
 	report, err := f.verify(ctx, strings.ToLower(head))
+	if err == nil {
+		report.Aside, err = d.Broken()
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("cannot verify the history: %w", err)
 	}
@@ -63,6 +69,13 @@ func (f *file) verify(ctx context.Context, head string) (Report, error) {
 		return Report{}, err
 	}
 	defer tx.Rollback()
+	what, err := odd(ctx, tx, len(migrations()))
+	if err != nil {
+		return Report{}, err
+	}
+	if what != "" {
+		return Report{Broken: &Break{Why: what}}, nil
+	}
 	e, err := readEnds(tx)
 	if err != nil {
 		return Report{}, err
