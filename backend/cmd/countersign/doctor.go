@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/family"
+	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/node"
@@ -77,7 +78,37 @@ func (p *program) checks() []check {
 	if p.state.Beside {
 		list = append(list, check{"openclaw", true, "keeps its own store in the folder above, so our files are in " + p.state.Dir})
 	}
-	return slices.Concat(list, p.checkHost(), p.checkServices(), p.checkHooks())
+	return slices.Concat(list, p.checkHost(), p.checkHistory(), p.checkServices(), p.checkHooks())
+}
+
+// checkHistory looks at the file of the history where no host does, and for those
+// that were broken.
+func (p *program) checkHistory() (list []check) {
+	if _, err := os.Lstat(p.state.History()); err == nil { // the next host makes it otherwise
+		list = p.checkHistoryFile()
+	}
+	aside, err := history.Broken(p.state.History())
+	switch {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		list = append(list, check{"history", false, err.Error()})
+	case len(aside) > 0:
+		list = append(list, check{"history", false, asideLine(aside)})
+	}
+	return list
+}
+
+func (p *program) checkHistoryFile() []check {
+	lock, err := ipc.Hold(p.state.Lock())
+	if err != nil {
+		return nil // a host has it, which tells of it itself
+	}
+	defer lock.Close()
+	db, err := history.OpenReading(p.state.History())
+	if err != nil {
+		return []check{{"history", false, err.Error()}}
+	}
+	db.Close()
+	return nil
 }
 
 // checkHooks looks for hooks that went or changed since they were written.
@@ -195,9 +226,6 @@ func (p *program) checkHost() []check {
 	list = append(list, asking.checkFollowed()...)
 	if s.History != "" {
 		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
-	}
-	for _, at := range s.HistoryAside {
-		list = append(list, check{"history", true, "could not be read and is kept as " + at + "; another one was begun"})
 	}
 	if len(s.Held) > 0 {
 		list = append(list, check{"policy edit", false, "an edit that loosens the policy waits: `countersign policy accept` or `countersign policy reject`"})

@@ -221,21 +221,37 @@ func (c historyVerify) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	left, err := record.left()
+	if err != nil {
+		return err
+	}
 	err = p.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%d rows checked, %d older ones removed, %d not over yet\nhead %s\n", r.Links, r.Removed, r.Open, r.Head)
 		if t := r.Trimmed; t != nil && t.Last > 0 {
 			fmt.Fprintf(w, "removed by size or age: links 1 to %d, %d rows, hash %s, last at %s\n", t.Last, t.Count, display.Escape(t.Hash), time.UnixMilli(t.At).Format(time.RFC3339))
 		}
+		for _, row := range left {
+			fmt.Fprintf(w, "not over, though no host runs: row %d %s. A host that was killed left it, or another program put it in; the next host closes it as \"app ended\"\n", row.N, display.Escape(row.ID))
+		}
 	})
 	switch {
 	case err != nil:
 		return err
+	case r.Broken != nil && r.Broken.N == 0:
+		return fmt.Errorf("the history is broken: %s", r.Broken.Why)
 	case r.Broken != nil:
 		return fmt.Errorf("the history is broken at row %d %s: %s", r.Broken.N, display.Escape(r.Broken.ID), r.Broken.Why)
 	case c.Head != "" && !r.Held:
 		return errors.New("the chain holds, but not with this hash: the history was replaced, or the row of the hash was removed by age")
+	case len(r.Aside) > 0:
+		return errors.New("this history is whole, and an earlier one is not: " + asideLine(r.Aside))
 	}
 	return nil
+}
+
+// asideLine says of histories that were broken where they are, and what to do.
+func asideLine(files []string) string {
+	return "it could not be read and is kept as " + display.Escape(strings.Join(files, ", ")) + "; another one was begun. Move it out of the folder once you have looked at it"
 }
 
 // outcome says in a word how a run ended.

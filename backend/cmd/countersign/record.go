@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/countersign-app/countersign/backend/history"
@@ -18,24 +19,25 @@ type record struct {
 	lock *ipc.Lock
 }
 
-// record opens the history. Close it.
+// record opens the history. Close it. Without a host its file is enough: nothing
+// else of the folder need be there, and nothing is changed.
 func (p *program) record() (record, error) {
 	client, _, err := p.dial()
-	switch {
-	case client != nil:
+	if client != nil {
 		client.Close()
 		return record{program: p}, nil
-	case !errors.Is(err, errNoHost):
-		return record{}, err
 	}
-	if _, err := os.Stat(p.state.History()); err != nil {
-		return record{}, fmt.Errorf("there is no history here, and %w", errNoHost)
+	if _, missing := os.Lstat(p.state.History()); errors.Is(missing, fs.ErrNotExist) {
+		return record{}, fmt.Errorf("there is no history: %s is not there", p.state.History())
 	}
-	lock, err := p.hold()
-	if err != nil {
-		return record{}, err
+	lock, held := p.hold()
+	switch {
+	case errors.Is(held, ipc.ErrLive) && !errors.Is(err, errNoHost):
+		return record{}, err // there is a host, and this is why it cannot be asked
+	case held != nil:
+		return record{}, held
 	}
-	db, err := history.Open(history.Options{Path: p.state.History()})
+	db, err := history.OpenReading(p.state.History())
 	if err != nil {
 		lock.Close()
 		return record{}, err
@@ -74,4 +76,12 @@ func (r record) verify(head string) (report history.Report, err error) {
 		return r.db.Verify(r.ctx, head)
 	}
 	return report, r.read("history.verify", map[string]any{"head": head}, &report)
+}
+
+// left are rows that are not over where no host runs that could end them.
+func (r record) left() ([]history.Row, error) {
+	if r.db == nil {
+		return nil, nil
+	}
+	return r.db.Unfinished(r.ctx)
 }
