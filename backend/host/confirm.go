@@ -18,6 +18,7 @@ import (
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/proc"
+	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -60,13 +61,13 @@ func (c *confirms) put(ctx context.Context, conn uint64, w confirm) {
 	c.take(conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.stop = context.AfterFunc(ctx, func() {
+	w.stop = context.AfterFunc(ctx, rescue.Guarded(nil, "a change that a person was asked about", func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.waiting[conn].nonce == w.nonce {
 			delete(c.waiting, conn)
 		}
-	})
+	}))
 	if c.waiting == nil {
 		c.waiting = map[uint64]confirm{}
 	}
