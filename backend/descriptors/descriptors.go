@@ -1,5 +1,5 @@
-// Package descriptors keeps what this process has open from the programs that
-// it starts. They get their input and output, and what is handed to them by
+// Package descriptors says how many files a host may have open and for what, and
+// keeps what this process has open from the programs that it starts. These get their input and output, and what is handed to them by
 // name; neither what whoever started this process left open, nor what a
 // library opens without saying that it is its own.
 package descriptors

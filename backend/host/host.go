@@ -23,6 +23,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
+	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
@@ -188,10 +189,14 @@ func (h *Host) open() (err error) {
 	if socket == "" {
 		return fmt.Errorf("cannot listen: %w; mend the file and start again", snap.Broken)
 	}
+	shares, err := descriptors.Share()
+	if err != nil {
+		return fmt.Errorf("cannot start a host: %w", err)
+	}
 	if h.server, err = ipc.Listen(ipc.Options{
 		Path: h.opt.State.Socket(), Also: socket, Lock: h.opt.State.Lock(), Held: h.lock, Handler: doors{h}, Log: h.log,
 		Token:       func() string { return h.store.Snapshot().SocketToken },
-		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs, Responsible: h.opt.Responsible,
+		OperatorKey: func() []byte { return key }, Programs: h.opt.Programs, Responsible: h.opt.Responsible, Connections: shares.Connections,
 		Troubled: h.opt.PolicyChanged,
 	}); err != nil {
 		return err
@@ -200,7 +205,7 @@ func (h *Host) open() (err error) {
 	if h.history, err = history.Open(history.Options{Path: h.opt.State.History(), MaxAge: h.opt.KeepHistory, Log: h.log}); err != nil {
 		return err
 	}
-	if h.runner, err = runner.New(runner.Options{Log: h.log}); err != nil {
+	if h.runner, err = runner.New(runner.Options{Log: h.log, Descriptors: shares.Commands}); err != nil {
 		return err
 	}
 	if err = h.tidy(); err != nil {

@@ -88,7 +88,7 @@ func (c *conn) identify() bool {
 	c.ours = c.s.door.programs.run(c.at.pid)
 	most := c.s.maxConns / 2
 	if c.ours { // a node service uses one for each command of a gateway
-		most = max(most, c.s.maxConns-2*reservedConns)
+		most = max(most, c.s.maxConns-2*c.s.reserved)
 	}
 	c.mu.Lock()
 	c.idle = time.Now()

@@ -24,8 +24,9 @@ const (
 	// A family has no more of them than there is place for more, see package fair.
 	maxWaiting     = 5_000
 	reservedFrames = 64
-	// maxConns is how many connections there may be. One process gets half
-	// of them, one of our program nearly all, and the last reservedConns are for those who may operate: else any
+	// maxConns is how many connections there may be where nobody said less. One
+	// process gets half of them, one of our program nearly all, and the last
+	// reservedConns, an eighth of few, are for those who may operate: else any
 	// other one could keep the operator out by connecting and saying nothing.
 	maxConns      = 1_000
 	reservedConns = 32
@@ -67,6 +68,8 @@ type Options struct {
 	Now func() time.Time
 	// Log gets what a person should know, never a secret. Nil: nothing.
 	Log *slog.Logger
+	// Connections is how many there may be, 1 000 when zero.
+	Connections int
 	// FramesPerSecond is how much of one process is read without delay, 500
 	// when zero.
 	FramesPerSecond int
@@ -100,6 +103,7 @@ type Server struct {
 
 	patience time.Duration
 	maxConns int
+	reserved int // of them, for who may operate
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -155,12 +159,16 @@ func newServer(o Options) (*Server, error) {
 	case o.Token() == "":
 		return nil, errors.New("there is no request token: run `countersign doctor`, which writes one into exec-approvals.json")
 	}
+	most := o.Connections
+	if most <= 0 {
+		most = maxConns
+	}
 	s := &Server{
 		token: o.Token, operatorKey: o.OperatorKey, handler: o.Handler, now: o.Now, log: o.Log,
 		uid: os.Geteuid(), peerOf: peerOf,
 		nonces:  nonces{max: maxNonces},
-		waiting: fair.New(maxWaiting), operating: fair.New(reservedFrames), busy: fair.New(maxConns),
-		patience: patience, maxConns: maxConns,
+		waiting: fair.New(maxWaiting), operating: fair.New(reservedFrames), busy: fair.New(most),
+		patience: patience, maxConns: most, reserved: min(reservedConns, most/8),
 		conns: map[*conn]struct{}{},
 	}
 	if s.operatorKey == nil {
@@ -308,7 +316,7 @@ func (s *Server) room(nc *net.UnixConn) bool {
 	s.mu.Lock()
 	free := s.maxConns - len(s.conns)
 	s.mu.Unlock()
-	return free > reservedConns || free > 0 && s.mayOperate(nc) || s.makeRoom()
+	return free > s.reserved || free > 0 && s.mayOperate(nc) || s.makeRoom()
 }
 
 // mayOperate is for those who could operate: our own program asks as well.

@@ -44,6 +44,9 @@ func New(o Options) (*Runner, error) {
 	if o.MaxStarts <= 0 {
 		o.MaxStarts = max(2, runtime.NumCPU())
 	}
+	if o.Descriptors <= 0 {
+		o.Descriptors = fewFiles
+	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open /dev/null: %w", err)
@@ -55,7 +58,7 @@ func New(o Options) (*Runner, error) {
 	return &Runner{
 		now: o.Now, log: o.Log, null: null,
 		slots: make(chan struct{}, o.MaxStarts), runs: map[string]*run{},
-		room: room{whole: wholeRoom(), by: map[string]need{}},
+		room: room{whole: wholeRoom(o.Descriptors), by: map[string]need{}},
 	}, nil
 }
 

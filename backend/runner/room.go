@@ -66,10 +66,8 @@ func (r *room) give(agent string, n need) {
 }
 
 const (
-	// keptFiles are for the connections of the socket, of which there may be
-	// 1 000, and for what the host has open besides: its files, those that it
-	// looks at while it judges, programs on their way to the kernel.
-	keptFiles = 1_280
+	// fewFiles are what runs get together where nobody said how many.
+	fewFiles = 512
 	// maxPlaces is far below the 10 000 threads at which Go ends a process.
 	maxPlaces = 1_024
 	maxBytes  = 512 << 20
@@ -81,15 +79,10 @@ const (
 	runBytes = 1 << 20
 )
 
-// wholeRoom is the room of this process. Go has raised the limit of descriptors
-// as far as it may.
-func wholeRoom() need {
-	whole := need{files: 1_024, places: maxPlaces, bytes: maxBytes}
+// wholeRoom is the room of this process with so many descriptors for all runs.
+func wholeRoom(files int) need {
+	whole := need{files: files, places: maxPlaces, bytes: maxBytes}
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
-		whole.files = int(min(limit.Cur, 1<<20))
-	}
-	whole.files -= min(whole.files/2, keptFiles)
 	// Processes and threads count alike, and the user has others.
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil {
 		whole.places = int(min(limit.Cur/4, maxPlaces))
@@ -107,6 +100,9 @@ func (u *run) enter() error {
 			return err
 		}
 		n.files, n.places = n.files+m.files, max(1, m.atOnce)
+	}
+	if most := u.room.whole.half(); n.files > most.files { // waiting would not help
+		return denied(approval.ReasonTooComplex, "this needs %d descriptors of pipes, files and folders at once, and one agent may have %d of this host", n.files, most.files)
 	}
 	if !u.take(n) {
 		return crowded()

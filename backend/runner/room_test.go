@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 )
@@ -46,13 +44,23 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Whatever the limits of this machine are, the socket has its part.
+// Whatever the limits of this machine are, runs have the descriptors that they were
+// given and no more.
 func TestWholeRoom(t *testing.T) {
-	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	whole := wholeRoom()
-	if whole.files <= 0 || whole.places <= 0 || whole.bytes <= 0 || uint64(whole.files) > limit.Cur-min(limit.Cur/2, keptFiles) {
-		t.Errorf("got %+v with %d descriptors", whole, limit.Cur)
+	if whole := wholeRoom(100); whole.files != 100 || whole.places <= 0 || whole.bytes <= 0 {
+		t.Errorf("got %+v", whole)
+	}
+}
+
+// A run that needs more than one agent ever gets is told so: it would wait in vain.
+func TestLargerThanRoom(t *testing.T) {
+	r, dir := newRunner(t), scratch(t)
+	r.room.whole.files = 4 * runFiles
+	if got := run1(t, r, textJob(t, dir, "true"+strings.Repeat(" | true", 8))); got.Denied == nil || got.Denied.Reason != approval.ReasonTooComplex {
+		t.Errorf("got %+v", got)
+	}
+	if got := run1(t, r, textJob(t, dir, "true")); !got.Success() {
+		t.Errorf("a small one: got %+v", got)
 	}
 }
 
