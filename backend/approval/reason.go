@@ -60,14 +60,15 @@ type Finding struct {
 	Sentence string `json:"sentence,omitempty"`
 }
 
-// Ending is one of the three sentences that end an agent's search for a way
+// Ending is one of the four sentences that end an agent's search for a way
 // around a refusal (judgement.md, reason codes).
 type Ending string
 
 const (
 	EndingPersonSaidNo Ending = "The person said no: stop here and ask them in the conversation."
 	EndingPolicy       Ending = "Policy does not allow this: do not look for another way to do the same; say what you need and why."
-	EndingNobody       Ending = "Nobody could be asked: try again later or continue without it."
+	EndingMistake      Ending = "Nothing was denied by policy: correct the command and ask again."
+	EndingNobody       Ending = "You may ask again later, or continue without it."
 )
 
 // EndingFor picks the ending for a refusal with this reason.
@@ -79,6 +80,8 @@ func EndingFor(r Reason) Ending {
 		ReasonCompanion, ReasonRateLimited, ReasonTimeout,
 		ReasonDrifted, ReasonReplay: // a yes that came to nothing
 		return EndingNobody
+	case ReasonNotFound, ReasonCwdUnavailable: // no rule and no person had a part in it
+		return EndingMistake
 	}
 	return EndingPolicy
 }

@@ -92,6 +92,7 @@ func TestEndings(t *testing.T) {
 	tests := map[approval.Ending][]approval.Reason{
 		approval.EndingPersonSaidNo: {approval.ReasonUserDenied},
 		approval.EndingNobody:       {approval.ReasonPromptExpired, approval.ReasonAskFallback, approval.ReasonRateLimited, approval.ReasonTimeout},
+		approval.EndingMistake:      {approval.ReasonNotFound, approval.ReasonCwdUnavailable},
 		approval.EndingPolicy:       {approval.ReasonDenylisted, approval.ReasonAllowlistMiss, approval.ReasonNone, "new-reason"},
 	}
 	for want, reasons := range tests {

@@ -45,7 +45,11 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 		seg.Builtin, seg.Program, seg.Kind = name, res, approval.KindReader
 		return
 	}
-	seg.Findings = append(seg.Findings, finding(approval.ReasonNotFound, "there is no program %q in /bin or /usr/bin", name))
+	why := finding(approval.ReasonNotFound, "there is no program %q in /bin or /usr/bin", name)
+	if _, err := t.look(systemFolders[0] + name); err != nil && !missing(err) {
+		why = t.unseen(systemFolders[0]+name, err)
+	}
+	seg.Findings = append(seg.Findings, why)
 }
 
 // plainOperands reports whether every shell's own version of a builtin takes

@@ -11,7 +11,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,9 +172,20 @@ func (j *job) setCwd(cwd string) {
 		cwd = j.Home
 	}
 	dir, err := j.look(cwd)
-	if err != nil || !filepath.IsAbs(cwd) || !isDir(dir) {
+	why := ""
+	switch {
+	case !filepath.IsAbs(cwd):
+		why = "is no absolute path"
+	case errors.Is(err, fs.ErrNotExist):
+		why = "is not there"
+	case err != nil:
+		why = "cannot be used: " + cause(err).Error()
+	case !isDir(dir):
+		why = "is not a folder"
+	}
+	if why != "" {
 		j.plan.Cwd = approval.File{Path: cwd}
-		j.ask(approval.ReasonCwdUnavailable, "the working directory %q is not there", cwd)
+		j.ask(approval.ReasonCwdUnavailable, "the working directory %q %s", cwd, why)
 		return
 	}
 	j.plan.Cwd, j.linked = dir, dir.Path != filepath.Clean(cwd)

@@ -2,9 +2,11 @@ package command_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -785,5 +787,43 @@ func TestKindsList(t *testing.T) {
 	}
 	if sections != len(known) {
 		t.Errorf("%d sections, want %d", sections, len(known))
+	}
+}
+
+// failing fails at some looks, as one that is out of descriptors does.
+type failing struct {
+	*approvaltest.World
+	at map[string]error
+}
+
+func (f failing) Look(name string) (approval.File, error) {
+	if err := f.at[name]; err != nil {
+		return approval.File{}, &fs.PathError{Op: "look at", Path: name, Err: err}
+	}
+	return f.World.Look(name)
+}
+
+// A look that fails is not taken for one that finds nothing: no program of a later
+// folder stands in for one that was not seen, and the true error is told.
+func TestLookFails(t *testing.T) {
+	for _, c := range []struct {
+		at     string
+		err    error
+		argv   []string
+		reason approval.Reason
+	}{
+		{"/home/ann/p", syscall.EMFILE, []string{"/usr/bin/git", "log"}, approval.ReasonCwdUnavailable},
+		{"/usr/bin/git", syscall.EMFILE, []string{"/usr/bin/git", "log"}, approval.ReasonNotFound},
+		{"/opt/homebrew/bin/git", syscall.EMFILE, []string{"git", "log"}, approval.ReasonNotFound},
+	} {
+		a := machine()
+		a.World = failing{a.World.(folders).World, map[string]error{c.at: c.err}}
+		p := a.Analyze(&approval.Request{Command: c.argv, Cwd: "/home/ann/p", Who: approval.Ours})
+		if len(p.Findings) == 0 || p.Findings[0].Reason != c.reason || !strings.Contains(p.Findings[0].Sentence, c.err.Error()) {
+			t.Errorf("%s, %v: %+v", c.argv, c.err, p.Findings)
+		}
+		if c.reason == approval.ReasonNotFound && p.Segments[0].Program != nil {
+			t.Errorf("%s leads to %s", c.argv, p.Segments[0].Program.Path)
+		}
 	}
 }

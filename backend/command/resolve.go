@@ -2,9 +2,11 @@ package command
 
 import (
 	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -64,11 +66,43 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 	switch {
 	case errors.Is(err, errSpent):
 		return nil, finding(approval.ReasonTooComplex, "%v", err)
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+		return nil, j.unseen(word, err)
 	case err != nil || !isProgram(file):
 		return nil, finding(approval.ReasonNotFound, "there is no program %q", word)
 	}
 	res := &approval.Resolution{Word: word, Path: at, Link: j.link(at, file), Kept: j.kept(at, file), File: file}
 	return res, otherCase(res)
+}
+
+// missing reports whether an error of a look is of the name: that nothing can be
+// there, or that nobody could start it, as a shell would see. Any other one says
+// nothing of the name.
+func missing(err error) bool {
+	for _, one := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EINVAL, ErrPrivate} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// unseen is for a program at which a look failed. Where that was not for its name,
+// nobody knows what else was not seen: the whole is asked about.
+func (j *job) unseen(word string, err error) approval.Finding {
+	if !missing(err) {
+		j.ask(approval.ReasonNotFound, "cannot look at %q: %v", word, cause(err))
+	}
+	return finding(approval.ReasonNotFound, "cannot look at the program %q: %v", word, cause(err))
+}
+
+// cause is an error without the path in front of it.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // otherCase finds a word that leads to a file only because the disk does not
@@ -122,6 +156,9 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		file, err := j.look(at)
 		if errors.Is(err, errSpent) {
 			return nil, finding(approval.ReasonTooComplex, "%v", err)
+		}
+		if err != nil && !missing(err) { // a later folder could hold another program of the name
+			return nil, j.unseen(at, err)
 		}
 		if err != nil || !isProgram(file) {
 			continue

@@ -154,8 +154,9 @@ func (b *Book) Take(asker proc.ID, agent string) (root proc.ID, err error) {
 	f.Agent, f.Asked = agent, b.now()
 	f.PID, f.Name = b.who(chain[:top+1])
 	if above != nil {
-		program, _ := b.look.Program(*above)
-		f.In = program.name()
+		if program, err := b.look.Program(*above); err == nil {
+			f.In = program.name()
+		}
 	}
 	for _, p := range chain[:top+1] {
 		f.lead(p)

@@ -451,6 +451,7 @@ func TestRefusal(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for want, p := range map[string]Program{
+		"":        {}, // a process of the kernel, or one that nobody may look at
 		"claude":  {Path: "/home/mara/.local/share/claude/versions/2.1.331", Argv: []string{"claude", "-p"}},
 		"zsh":     {Path: "/bin/zsh", Argv: []string{"-zsh"}},
 		"cli.js":  {Path: "/usr/bin/node", Argv: []string{"node", "/opt/gemini/cli.js"}},

@@ -81,14 +81,22 @@ var interpreters = []string{"node", "bun", "deno", "python", "python3", "ruby", 
 // a version, or the script of an interpreter.
 func (p Program) name() string {
 	if len(p.Argv) == 0 || p.Argv[0] == "" {
-		return filepath.Base(p.Path)
+		return base(p.Path)
 	}
 	word, _, _ := strings.Cut(p.Argv[0], " ") // a title that the program wrote over its words
-	word = strings.TrimPrefix(filepath.Base(word), "-")
+	word = strings.TrimPrefix(base(word), "-")
 	if len(p.Argv) > 1 && slices.Contains(interpreters, word) && !strings.HasPrefix(p.Argv[1], "-") {
-		return filepath.Base(p.Argv[1])
+		return base(p.Argv[1])
 	}
 	return word
+}
+
+// base is the last part of a path, "" of none.
+func base(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
 }
 
 // name is how a program or an agent is named in a sentence.

@@ -127,9 +127,6 @@ func Message(d approval.Denial) string {
 	if d.Note != "" {
 		text += " They say: " + display.Line(d.Note) + "."
 	}
-	if approval.CanAskAgain(d.Reason) {
-		text += " Asking again later can help."
-	}
 	return text + " " + string(approval.EndingFor(d.Reason))
 }
 

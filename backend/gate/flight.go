@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,8 +212,8 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	}
 	f.pause.started(f) // not yet: it asks
 	answer, was, err := f.answered(func(key string) (approval.Answer, error) { return f.Pending.Ask(ctx, prompt, key, ends) })
-	if errors.Is(err, pending.ErrTooMany) {
-		return deny(approval.ReasonRateLimited, "too many questions of this agent are waiting already")
+	if pending.NotPut(err) {
+		return deny(approval.ReasonRateLimited, err.Error())
 	}
 	if err != nil {
 		return deny(approval.ReasonApprovalCancelled, err.Error())

@@ -666,7 +666,7 @@ func TestMessage(t *testing.T) {
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonDenylisted, Sentence: "no"}, Segment: "y", Instead: "x"},
 			"SYSTEM_RUN_DENIED: denylisted: no. It is about: y. By itself this passes: x. " + string(approval.EndingPolicy)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonPromptExpired}},
-			"SYSTEM_RUN_DENIED: prompt-expired. Asking again later can help. " + string(approval.EndingNobody)},
+			"SYSTEM_RUN_DENIED: prompt-expired. " + string(approval.EndingNobody)},
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},
 	}
 	for _, test := range tests {

@@ -81,7 +81,7 @@ func (f *flight) job() runner.Job {
 	}
 	f.programs = &programs{flight: f, rows: map[int]history.Row{}}
 	return runner.Job{
-		ID: f.req.ID, Agent: f.req.AgentID, Plan: &f.plan, Mode: mode,
+		ID: f.req.ID, Agent: f.req.AgentID, Family: f.req.Peer.Family, Plan: &f.plan, Mode: mode,
 		Env:     f.machine.Env.With(f.req.Env, f.req.ID, f.plan.Cwd.Path),
 		Timeout: f.req.Timeout, Background: f.req.Background,
 		Check: f.check, Final: f.final, Find: f.machine.Analyzer.Find, Ended: f.programs.ended,

@@ -21,7 +21,7 @@ func (b *bench) left(req approval.Request) approval.Prompt {
 	b.t.Helper()
 	p, hangUp, over := b.waits(req)
 	hangUp()
-	if r := <-over; r.Denied == nil || r.Denied.Reason != approval.ReasonApprovalCancelled || !strings.Contains(gate.Message(*r.Denied), "Asking again later can help") {
+	if r := <-over; r.Denied == nil || r.Denied.Reason != approval.ReasonApprovalCancelled || !strings.Contains(gate.Message(*r.Denied), string(approval.EndingNobody)) {
 		b.t.Errorf("who hung up is told %+v", r.Denied)
 	}
 	return p

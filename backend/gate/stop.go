@@ -29,16 +29,16 @@ const stoppedAll = "the person pressed Stop everything"
 // Stop denies every question and every request that is on its way, for good:
 // when it returns, none of them starts anything more, as soon as what runs by
 // then has been ended, which is for the caller. It ends the answers that stand.
-// by says who did it. It returns how many questions it denied and how many
-// answers it ended.
-func (g *Gate) Stop(by string) (questions, answers int) {
+// by says who did it. It returns how many questions it denied, how many it took
+// away that nobody waited for any more, and how many answers it ended.
+func (g *Gate) Stop(by string) (questions, left, answers int) {
 	// What came before this is ended before anything is denied: what it judges or
 	// puts from then on is known to be too late.
 	before := g.epoch.Swap(newEpoch())
-	questions = g.Pending.DenyAll(approval.Answer{
+	questions, left = g.Pending.DenyAll(approval.Answer{
 		Decision: approval.DecisionDeny, By: by, Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: stoppedAll},
 	}, before.end)
-	return questions, g.standing.drop(func(string, *standingAnswer) bool { return true })
+	return questions, left, g.standing.drop(func(string, *standingAnswer) bool { return true })
 }
 
 // stopped reports whether everything was stopped since the request came.

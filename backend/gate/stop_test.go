@@ -28,7 +28,7 @@ const (
 
 // stop stops everything as a host does.
 func (b *bench) stop() (questions, answers int) {
-	questions, answers = b.Stop("panel")
+	questions, _, answers = b.Stop("panel")
 	if _, err := b.runner.StopAll(context.Background()); err != nil {
 		b.t.Error(err)
 	}
@@ -483,7 +483,7 @@ func TestPauseSealsWhatIsSlow(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	if r := b.Run(t.Context(), b.request("tool")); outcome(r) != "denied approval-cancelled" || !strings.Contains(gate.Message(*r.Denied), "Asking again later can help") {
+	if r := b.Run(t.Context(), b.request("tool")); outcome(r) != "denied approval-cancelled" || !strings.Contains(gate.Message(*r.Denied), string(approval.EndingNobody)) {
 		t.Errorf("%s", outcome(r))
 	}
 	if _, err := os.Stat(b.path("mark")); err == nil {

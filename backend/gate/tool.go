@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -159,7 +161,11 @@ func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
 	}
 	if req.Cwd != "" {
 		if plan.Cwd, err = m.Analyzer.World.Look(req.Cwd); err != nil {
-			plan.Findings = []approval.Finding{{Reason: approval.ReasonCwdUnavailable, Sentence: "there is no folder " + display.Line(req.Cwd)}}
+			why := "there is no folder " + display.Line(req.Cwd)
+			if !errors.Is(err, fs.ErrNotExist) {
+				why = "cannot look at the folder: " + display.Line(err.Error())
+			}
+			plan.Findings = []approval.Finding{{Reason: approval.ReasonCwdUnavailable, Sentence: why}}
 		}
 	}
 	return plan

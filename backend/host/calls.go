@@ -31,6 +31,7 @@ var methods = map[string]method{
 	"charters.use":      chartersUse,
 	"denylist":          denylist,
 	"entries.add":       entriesAdd,
+	"entries.list":      entriesList,
 	"environment.read":  environmentRead,
 	"entries.remove":    entriesRemove,
 	"explain":           explain,
@@ -348,6 +349,27 @@ func policyReject(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil, err
 	}
 	return struct{}{}, nil
+}
+
+// Entries is what `entries.list` returns.
+type Entries struct {
+	// Entries are those in force, by agent.
+	Entries map[string][]approval.Entry `json:"entries"`
+	// Held says what an edit that waits would permit.
+	Held []string `json:"held,omitempty"`
+}
+
+// EntriesOf are the entries of one state of the policy.
+func EntriesOf(snap store.Snapshot) Entries {
+	e := Entries{Entries: snap.Entries()}
+	if snap.Held != nil {
+		e.Held = snap.Held.Loosens
+	}
+	return e
+}
+
+func entriesList(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	return EntriesOf(h.store.Snapshot()), nil
 }
 
 func entriesAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {

@@ -13,6 +13,7 @@ import (
 // Stopped says what StopEverything ended.
 type Stopped struct {
 	Questions int `json:"questions"` // that waited
+	Gone      int `json:"gone"`      // questions that nobody waited for any more
 	Commands  int `json:"commands"`  // that ran
 	Leases    int `json:"leases"`    // of all agents
 	Answers   int `json:"answers"`   // that stood for requests to come
@@ -29,7 +30,7 @@ const stopPatience = 3 * time.Second
 // by says who did it.
 func (h *Host) StopEverything(by string) (Stopped, error) {
 	var s Stopped
-	s.Questions, s.Answers = h.gate.Stop(by)
+	s.Questions, s.Gone, s.Answers = h.gate.Stop(by)
 	leases := make(chan error, 1)
 	go func() {
 		defer rescue.Catch(h.log, "the end of the leases", func() {
@@ -43,8 +44,9 @@ func (h *Host) StopEverything(by string) (Stopped, error) {
 	s.Commands, err = h.endAll()
 	err = errors.Join(err, <-leases)
 	// What came while the leases were still there may have passed under one.
-	questions, answers := h.gate.Stop(by)
+	questions, gone, answers := h.gate.Stop(by)
 	commands, again := h.endAll()
+	s.Gone += gone
 	s.Questions, s.Answers, s.Commands, err = s.Questions+questions, s.Answers+answers, s.Commands+commands, errors.Join(err, again)
 	h.log.Warn("everything was stopped", "by", by, "questions", s.Questions, "commands", s.Commands, "leases", s.Leases, "error", err)
 	return s, err

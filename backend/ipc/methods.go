@@ -29,6 +29,7 @@ var methods = map[string]credential{
 	"pending.list":   byToken,
 	"pending.watch":  byToken,
 	"policy.get":     byToken,
+	"entries.list":   byToken,
 	"explain":        byToken,
 	"denylist":       byToken,
 	"history.list":   byToken,

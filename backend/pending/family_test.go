@@ -19,9 +19,10 @@ func TestFamilyLeavesPlaces(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		most int
+		why  error
 	}{
-		"short": {"x", pending.Total / 2},
-		"long":  {strings.Repeat("x", pending.Bytes/20), 10},
+		"short": {"x", pending.Total / 2, pending.ErrFamily},
+		"long":  {strings.Repeat("x", pending.Bytes/20), 10, pending.ErrTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := pending.New()
@@ -36,7 +37,7 @@ func TestFamilyLeavesPlaces(t *testing.T) {
 					_, err := b.Ask(ctx, p, id, later())
 					mu.Lock()
 					defer mu.Unlock()
-					if errors.Is(err, pending.ErrTooMany) {
+					if errors.Is(err, c.why) {
 						refused++
 					} else if err != nil {
 						t.Error(err)

@@ -17,7 +17,10 @@ import (
 
 // Errors of Ask and Answer. Their text is for people.
 var (
-	ErrTooMany    = errors.New("too many questions are waiting")
+	ErrTooMany    = errors.New("too many questions of this agent are waiting already")
+	ErrFamily     = errors.New("too many questions of the programs that belong to this one are waiting already")
+	ErrTooLong    = errors.New("the texts of the questions that wait would be too long together with this one")
+	ErrFull       = errors.New("too many questions of all agents are waiting already")
 	ErrUnknown    = errors.New("the question is not waiting: it was answered elsewhere, or is over")
 	ErrGone       = errors.New("the agent stopped waiting, so nothing was run")
 	ErrNotOffered = errors.New("this answer is not offered for this question")
@@ -66,7 +69,7 @@ func New() *Book { return &Book{cursor: 1, changed: make(chan struct{})} }
 // that is already there is not shown twice: its answer counts for both. When
 // the deadline passes the answer is a denial with reason prompt-expired; when
 // ctx ends it is one with approval-cancelled, and a question whose ctx has
-// ended is not put. ErrTooMany says that the question was not put. p.Latest is
+// ended is not put. NotPut tells of an error that the question was not put. p.Latest is
 // how far Hold may move the deadline.
 func (b *Book) Ask(ctx context.Context, p approval.Prompt, key string, deadline time.Time) (approval.Answer, error) {
 	w := newWaiter(p, deadline)
@@ -135,18 +138,30 @@ func (b *Book) room(p approval.Prompt) error {
 			ours.add(q.prompt)
 		}
 	}
-	if mine >= PerAgent || ours.questions >= Total-all.questions || ours.bytes+size(p) > Bytes-all.bytes {
+	switch {
+	case mine >= PerAgent:
 		return ErrTooMany
+	case all.questions >= Total:
+		return ErrFull
+	case ours.questions >= Total-all.questions:
+		return ErrFamily
+	case ours.bytes+size(p) > Bytes-all.bytes:
+		return ErrTooLong
 	}
 	for len(b.questions) >= Total || bytes > Bytes {
 		i := slices.IndexFunc(b.questions, func(q *question) bool { return len(q.waiters) == 0 })
 		if i < 0 {
-			return ErrTooMany
+			return ErrFull
 		}
 		bytes -= size(b.questions[i].prompt)
 		b.remove(b.questions[i])
 	}
 	return nil
+}
+
+// NotPut reports whether an error of Ask says that there was no room for the question.
+func NotPut(err error) bool {
+	return errors.Is(err, ErrTooMany) || errors.Is(err, ErrFamily) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrFull)
 }
 
 // held is how many questions there are that somebody waits for, and how much text.
@@ -290,19 +305,21 @@ func (b *Book) give(q *question, a approval.Answer) error {
 	return nil
 }
 
-// DenyAll gives every question this answer, takes those away that nobody waits
-// for, and returns how many somebody waited for. It calls end first, which may
+// DenyAll gives every question this answer, and returns how many somebody waited
+// for, and how many were left that nobody did. It calls end first, which may
 // end the callers: the answer is there before any of them has left.
-func (b *Book) DenyAll(a approval.Answer, end func()) (denied int) {
+func (b *Book) DenyAll(a approval.Answer, end func()) (denied, left int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	end()
 	for len(b.questions) > 0 {
 		if b.give(b.questions[0], a) == nil {
 			denied++
+		} else {
+			left++
 		}
 	}
-	return denied
+	return denied, left
 }
 
 // find returns a question, nil if it is not there.

@@ -111,7 +111,7 @@ func TestDenyAll(t *testing.T) {
 			id := fmt.Sprint(i)
 			answers = append(answers, asked(t, b, ctx, question(id, "a"), id, later()))
 		}
-		if denied := b.DenyAll(deny, end); denied != many {
+		if denied, left := b.DenyAll(deny, end); denied != many || left != 0 {
 			t.Fatalf("denied %d of %d", denied, many)
 		}
 		for _, a := range answers {
@@ -122,6 +122,23 @@ func TestDenyAll(t *testing.T) {
 		if a, err := b.Ask(ctx, question("late", "a"), "late", later()); err != nil || a.By != pending.Nobody {
 			t.Fatalf("put after the end: %+v, %v", a, err)
 		}
+	}
+}
+
+// A question that nobody waits for any more is taken away with the others, and
+// counted apart: nobody is told of its denial.
+func TestDenyAllLeft(t *testing.T) {
+	b := pending.New()
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := asked(t, b, ctx, question("1", "a"), "1", later())
+	waits := asked(t, b, t.Context(), question("2", "a"), "2", later())
+	hangUp()
+	<-gone
+	if denied, left := b.DenyAll(approval.Answer{Decision: approval.DecisionDeny, By: "panel"}, func() {}); denied != 1 || left != 1 {
+		t.Errorf("%d denied, %d left", denied, left)
+	}
+	if a := <-waits; a.By != "panel" {
+		t.Errorf("%+v", a)
 	}
 }
 
@@ -211,7 +228,7 @@ func TestLimits(t *testing.T) {
 	for i := pending.PerAgent; i < pending.Total; i++ {
 		asked(t, b, context.Background(), question(fmt.Sprint(i), fmt.Sprint("agent", i)), fmt.Sprint(i), later())
 	}
-	if _, err := b.Ask(context.Background(), question("z", "z"), "z", later()); !errors.Is(err, pending.ErrTooMany) {
+	if _, err := b.Ask(context.Background(), question("z", "z"), "z", later()); !errors.Is(err, pending.ErrFull) || !pending.NotPut(err) {
 		t.Errorf("one more in all: %v", err)
 	}
 }
@@ -316,7 +333,7 @@ func TestBytes(t *testing.T) {
 	ctx, hangUp := context.WithCancel(context.Background())
 	asked(t, b, ctx, long("1"), "1", later())
 	asked(t, b, context.Background(), long("2"), "2", later())
-	if _, err := b.Ask(context.Background(), long("3"), "3", later()); !errors.Is(err, pending.ErrTooMany) {
+	if _, err := b.Ask(context.Background(), long("3"), "3", later()); !errors.Is(err, pending.ErrTooLong) || !pending.NotPut(err) {
 		t.Errorf("a third one: %v", err)
 	}
 	asked(t, b, context.Background(), question("4", "a"), "4", later())

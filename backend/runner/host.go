@@ -58,7 +58,7 @@ func New(o Options) (*Runner, error) {
 	return &Runner{
 		now: o.Now, log: o.Log, null: null,
 		slots: make(chan struct{}, o.MaxStarts), runs: map[string]*run{},
-		room: room{whole: wholeRoom(o.Descriptors), by: map[string]need{}},
+		room: newRoom(wholeRoom(o.Descriptors)),
 	}, nil
 }
 
@@ -96,7 +96,7 @@ func (r *Runner) add(ctx context.Context, job Job) (*run, error) {
 
 func (r *Runner) remove(u *run) {
 	u.cancel(nil)
-	r.room.give(u.job.Agent, u.has)
+	r.room.give(u.job.Agent, u.job.family(), u.has)
 	ours.remove(u)
 	r.mu.Lock()
 	delete(r.runs, u.job.ID)

@@ -27,41 +27,55 @@ func (n need) minus(m need) need {
 
 func (n need) half() need { return need{n.files / 2, n.places / 2, n.bytes / 2} }
 
+func (n need) most() need { return n.minus(need{n.files / 4, n.places / 4, n.bytes / 4}) }
+
 func (n need) fits(in need) bool {
 	return n.files <= in.files && n.places <= in.places && n.bytes <= in.bytes
 }
 
 // room hands out what all runs take together. An agent gets at most half of
-// what the others leave: one with many requests never takes the last of it,
-// however many it sends.
+// what the others leave, and all agents of a family three quarters of what other
+// families leave: neither one with many requests nor one with many names takes
+// the last of it, however many it sends.
 type room struct {
-	mu    sync.Mutex
-	whole need
-	taken need
-	by    map[string]need // by agent
+	mu     sync.Mutex
+	whole  need
+	taken  need
+	by     map[string]need // by agent
+	family map[string]need
 }
 
-// take reports false, and takes nothing, where an agent has enough already.
-func (r *room) take(agent string, n need) bool {
+func newRoom(whole need) room {
+	return room{whole: whole, by: map[string]need{}, family: map[string]need{}}
+}
+
+// take reports false, and takes nothing, where an agent or its family has enough
+// already.
+func (r *room) take(agent, family string, n need) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	has := r.by[agent]
-	others := r.taken.minus(has)
-	if !has.plus(n).fits(r.whole.minus(others).half()) {
+	mine, ours := r.by[agent].plus(n), r.family[family].plus(n)
+	left := func(has need) need { return r.whole.minus(r.taken.minus(has)) } // by the others
+	if !mine.fits(left(r.by[agent]).half()) || !ours.fits(left(r.family[family]).most()) {
 		return false
 	}
-	r.by[agent], r.taken = has.plus(n), r.taken.plus(n)
+	r.by[agent], r.family[family], r.taken = mine, ours, r.taken.plus(n)
 	return true
 }
 
-func (r *room) give(agent string, n need) {
+func (r *room) give(agent, family string, n need) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.taken = r.taken.minus(n)
-	if left := r.by[agent].minus(n); left != (need{}) {
-		r.by[agent] = left
+	reduce(r.by, agent, n)
+	reduce(r.family, family, n)
+}
+
+func reduce(by map[string]need, who string, n need) {
+	if left := by[who].minus(n); left != (need{}) {
+		by[who] = left
 	} else {
-		delete(r.by, agent)
+		delete(by, who)
 	}
 }
 
@@ -113,7 +127,7 @@ func (u *run) enter() error {
 
 // take takes room that is given back when the run is over.
 func (u *run) take(n need) bool {
-	if !u.room.take(u.job.Agent, n) {
+	if !u.room.take(u.job.Agent, u.job.family(), n) {
 		return false
 	}
 	u.mu.Lock()
@@ -123,5 +137,5 @@ func (u *run) take(n need) bool {
 }
 
 func crowded() *Denied {
-	return denied(approval.ReasonRateLimited, "the commands of this agent that run already take all that it may have of this host")
+	return denied(approval.ReasonRateLimited, "the commands that run of this agent, and of the programs that belong to it, already take all that these may have of this host")
 }

@@ -14,7 +14,7 @@ import (
 
 // An agent gets half of what the others leave, and so never the last of it.
 func TestRoom(t *testing.T) {
-	r := room{whole: need{100, 100, 100}, by: map[string]need{}}
+	r := newRoom(need{100, 100, 100})
 	for _, step := range []struct {
 		agent string
 		n     need
@@ -32,15 +32,36 @@ func TestRoom(t *testing.T) {
 		{"d", need{1, 1, 1}, false},
 		{"e", need{1, 1, 1}, true},
 	} {
-		if got := r.take(step.agent, step.n); got != step.ok {
+		if got := r.take(step.agent, step.agent, step.n); got != step.ok {
 			t.Errorf("%s takes %+v: %v", step.agent, step.n, got)
 		}
 	}
 	for agent, n := range r.by {
-		r.give(agent, n)
+		r.give(agent, agent, n)
 	}
-	if r.taken != (need{}) || len(r.by) > 0 {
+	if r.taken != (need{}) || len(r.by) > 0 || len(r.family) > 0 {
 		t.Errorf("what is left: %+v, %+v", r.taken, r.by)
+	}
+}
+
+// One that gives itself many names leaves a quarter to other families, and one
+// agent of these has half of that.
+func TestRoomOfFamilies(t *testing.T) {
+	r := newRoom(need{96, 96, 96})
+	one := need{1, 1, 1}
+	for i := range 1_000 {
+		r.take(fmt.Sprint("name", i%100), "greedy", one)
+	}
+	if r.taken != (need{72, 72, 72}) {
+		t.Errorf("one family has %+v", r.taken)
+	}
+	for n := range 12 {
+		if !r.take("honest", "other", one) {
+			t.Errorf("another one has %d and gets no more", n)
+		}
+	}
+	if r.take("honest", "other", one) {
+		t.Error("one agent gets more than half of the rest")
 	}
 }
 

@@ -15,6 +15,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +65,11 @@ type Job struct {
 	ID string
 	// Agent is who asked: what its runs take together is bounded.
 	Agent string
-	Plan  *approval.Plan
-	Mode  Mode
+	// Family is from where it asked, whatever it calls itself; empty for nothing
+	// beside the agent.
+	Family string
+	Plan   *approval.Plan
+	Mode   Mode
 	// Env is the complete environment, PWD included, no name twice.
 	Env []string
 	// Timeout ends the run. Zero means DefaultTimeout, or none with
@@ -142,6 +146,9 @@ var (
 	errTimeout    = errors.New("the command was ended because its time was over")
 	errDenied     = errors.New("denied")
 )
+
+// family is as whose a run counts besides.
+func (j *Job) family() string { return cmp.Or(j.Family, "agent "+j.Agent) }
 
 // valid refuses jobs that cannot mean anything, before anything starts.
 func (j *Job) valid() error {

@@ -53,6 +53,28 @@ func (s Snapshot) Policy(agentID string) approval.Policy {
 	return s.view.policy(agentID)
 }
 
+// Entries are those in force, by agent: while an edit is held, of the version that
+// waits those that permit no more than an accepted one.
+func (s Snapshot) Entries() map[string][]approval.Entry {
+	list := map[string][]approval.Entry{}
+	switch {
+	case s.Broken != nil:
+	case s.view.waiting != nil:
+		for id, kept := range s.view.kept {
+			if len(kept) > 0 {
+				list[id] = kept
+			}
+		}
+	default:
+		for id, agent := range s.view.accepted.Agents {
+			for _, e := range agent.Allowlist {
+				list[id] = append(list[id], e.Entry)
+			}
+		}
+	}
+	return list
+}
+
 // AcceptsGateway reports whether a person lets the answers of a gateway count for
 // an agent. None has the name that stands for the agent's own MCP client.
 func (s Snapshot) AcceptsGateway(agentID, gateway string) bool {

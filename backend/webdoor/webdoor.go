@@ -17,17 +17,21 @@ import (
 )
 
 // Names say which values of the header Host are ours.
-type Names func(host string) bool
+type Names struct {
+	ours func(host string) bool
+	// instead is what can be done about another one.
+	instead string
+}
 
 // Here are the names of a door that only this machine reaches: its address, and
 // localhost, both with the port.
 func Here(at net.Addr) Names {
 	_, port, err := net.SplitHostPort(at.String())
 	if err != nil {
-		return func(string) bool { return false }
+		return Names{func(string) bool { return false }, "it has no address"}
 	}
 	own := []string{at.String(), net.JoinHostPort("localhost", port)}
-	return func(host string) bool { return slices.Contains(own, host) }
+	return Names{func(host string) bool { return slices.Contains(own, host) }, "use " + strings.Join(own, " or ")}
 }
 
 // Anywhere are the names of a door that other machines may reach: any address,
@@ -35,7 +39,7 @@ func Here(at net.Addr) Names {
 // "*.example.com" there means every name with one word more, as in a
 // certificate. The port may be another one: that of a tunnel or a proxy.
 func Anywhere(list []string) Names {
-	return func(host string) bool {
+	ours := func(host string) bool {
 		name, _, err := net.SplitHostPort(host)
 		if err != nil {
 			name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
@@ -48,20 +52,21 @@ func Anywhere(list []string) Names {
 			return strings.EqualFold(own, name) || above != "" && strings.EqualFold(own, "*."+above)
 		})
 	}
+	return Names{ours, "use its address, or start it with the name"}
 }
 
 // Guard serves those that call us by a name of ours and are no web page, but for
 // pages of these origins, such as http://localhost:6274. A request that makes us
 // panic is answered as a failure.
-func Guard(ours Names, origins []string, next http.Handler) http.Handler {
+func Guard(names Names, origins []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer rescue.Catch(nil, "a request over HTTP", func() { // net/http would log its text
 			http.Error(w, "internal-error: Countersign failed at this: its log says where", http.StatusInternalServerError)
 		})
 		from, page := r.Header["Origin"]
 		switch {
-		case !ours(r.Host):
-			http.Error(w, "this server is not called that: use its address, or start it with the name", http.StatusForbidden)
+		case !names.ours(r.Host):
+			http.Error(w, "this server is not called that: "+names.instead, http.StatusForbidden)
 		case page && (len(from) != 1 || !slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, from[0]) })):
 			http.Error(w, "pages of this origin may not come here", http.StatusForbidden)
 		default:

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -54,9 +55,21 @@ func TestNames(t *testing.T) {
 		{"anywhere", anywhere, "*.:18789", false},
 		{"no names", Anywhere(nil), "evil.example", false},
 	} {
-		if got := c.ours(c.host); got != c.comesThere {
+		if got := c.ours.ours(c.host); got != c.comesThere {
 			t.Errorf("%s: %q is ours: %v", c.name, c.host, got)
 		}
+	}
+}
+
+// A door that only this machine reaches says by which address it can be called: no
+// name makes it another one.
+func TestOtherName(t *testing.T) {
+	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 18790}
+	r := httptest.NewRequest(http.MethodGet, "http://evil.example/", nil)
+	answer := httptest.NewRecorder()
+	Guard(Here(at), nil, http.NotFoundHandler()).ServeHTTP(answer, r)
+	if text := answer.Body.String(); answer.Code != http.StatusForbidden || !strings.Contains(text, at.String()) {
+		t.Errorf("%d %s", answer.Code, text)
 	}
 }
 

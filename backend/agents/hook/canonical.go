@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -46,6 +47,7 @@ const (
 type native struct {
 	Agent        string // our name for the agent
 	Tool, Server string
+	Said         string // what the agent itself calls the tool
 	Args         object
 	// Cwd and Session are as the agent says.
 	Cwd, Session string
@@ -56,8 +58,8 @@ func (n native) call() (approval.ToolCall, error) {
 	if err := errors.Join(named("the tool", n.Tool, true), named("the server", n.Server, false), named("the session", n.Session, false)); err != nil {
 		return approval.ToolCall{}, err
 	}
-	if !filepath.IsAbs(n.Cwd) || len(n.Cwd) > maxPath || hasControl(n.Cwd) {
-		return approval.ToolCall{}, errors.New("the working directory is no absolute path")
+	if err := folder(n.Cwd); err != nil {
+		return approval.ToolCall{}, err
 	}
 	if err := n.check(); err != nil {
 		return approval.ToolCall{}, err
@@ -117,9 +119,24 @@ func (n native) needs(name string) error {
 	case err != nil:
 		return err
 	case strings.TrimSpace(text) == "":
-		return fmt.Errorf("%s has no %s", n.Tool, name)
+		return fmt.Errorf("%s has no %s", cmp.Or(n.Said, n.Tool), name)
 	case strings.ContainsRune(text, 0):
 		return fmt.Errorf("%s holds a NUL", name)
+	}
+	return nil
+}
+
+// folder says what is wrong with a working directory.
+func folder(cwd string) error {
+	switch {
+	case cwd == "":
+		return errors.New("the call names no working directory")
+	case len(cwd) > maxPath:
+		return fmt.Errorf("the working directory has more than %d bytes", maxPath)
+	case hasControl(cwd):
+		return errors.New("the working directory holds control characters")
+	case !filepath.IsAbs(cwd):
+		return errors.New("the working directory is no absolute path")
 	}
 	return nil
 }

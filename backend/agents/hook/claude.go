@@ -107,7 +107,7 @@ func (in claudeInput) ignored() bool {
 }
 
 func (in claudeInput) call() (approval.ToolCall, error) {
-	n := native{Agent: "claude-code", Args: copyOf(in.input), Cwd: in.cwd, Session: in.session}
+	n := native{Agent: "claude-code", Said: in.tool, Args: copyOf(in.input), Cwd: in.cwd, Session: in.session}
 	server, err := in.server()
 	if err != nil {
 		return approval.ToolCall{}, err

@@ -47,7 +47,7 @@ func readCodex(input []byte) (Event, error) {
 		return Event{Name: event, Ignored: true, Silent: quiet}, nil
 	case preToolUse, permissionRequest:
 	}
-	n := native{Agent: "codex", Tool: words[1], Session: words[2], Cwd: words[3]}
+	n := native{Agent: "codex", Tool: words[1], Said: words[1], Session: words[2], Cwd: words[3]}
 	if err := n.codexTool(fields); err != nil {
 		return Event{}, err
 	}

@@ -110,7 +110,7 @@ func (e gitHubEvent) read() (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	n := native{Agent: e.agent, Tool: words[0], Args: copyOf(input), Session: words[1], Cwd: words[2]}
+	n := native{Agent: e.agent, Tool: words[0], Said: words[0], Args: copyOf(input), Session: words[1], Cwd: words[2]}
 	if err := n.gitHubTool(e.asksPermission()); err != nil {
 		return Event{}, err
 	}

@@ -61,11 +61,11 @@ func readCursor(input []byte) (Event, error) {
 	}
 	switch event {
 	case "beforeShellExecution":
-		n.Tool, n.Args["command"] = bashExecute, fields["command"]
+		n.Tool, n.Said, n.Args["command"] = bashExecute, event, fields["command"]
 	case "beforeMCPExecution":
 		err = n.cursorServer(fields)
 	case "beforeReadFile":
-		n.Tool, n.Args["path"] = fileRead, fields["file_path"]
+		n.Tool, n.Said, n.Args["path"] = fileRead, event, fields["file_path"]
 	case "afterShellExecution", "afterMCPExecution", "afterFileEdit", "afterTabFileEdit", "afterAgentResponse", "afterAgentThought",
 		"postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd", "subagentStop", "preCompact", "stop":
 		return ignored(event, printed(struct{}{})), nil // an empty answer is none where failClosed is set
@@ -105,7 +105,7 @@ func (n *native) cursorServer(fields object) error {
 	if err != nil {
 		return err
 	}
-	n.Tool = words[0]
+	n.Tool, n.Said = words[0], words[0]
 	if n.Args, err = nestedObject(fields, "tool_input"); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func beforeTool(fields object) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	n := native{Agent: "gemini", Tool: words[0], Args: copyOf(input), Session: words[1], Cwd: words[2]}
+	n := native{Agent: "gemini", Tool: words[0], Said: words[0], Args: copyOf(input), Session: words[1], Cwd: words[2]}
 	if err := n.geminiTool(fields); err != nil {
 		return Event{}, err
 	}

@@ -121,7 +121,7 @@ func (n *native) opencodeCall(r opencodeRequest, fields object) error {
 	if !r.about(tool) {
 		return fmt.Errorf("the request is about %.40q, and the call that belongs to it is of %.40q", r.permission, tool)
 	}
-	n.Tool, n.Args = tool, copyOf(input)
+	n.Tool, n.Said, n.Args = tool, tool, copyOf(input)
 	return errors.Join(n.opencodeTool(), r.sameCommand(n.Args))
 }
 

@@ -227,6 +227,12 @@ func (s *server) bounded(next http.Handler) http.Handler {
 			_, _ = w.Write(refusal(jsonrpc.CodeParseError, err))
 			return
 		}
+		if _, err := jsonrpc.DecodeMessage(body); err != nil && bytes.TrimSpace(body)[0] != '[' {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write(refusal(jsonrpc.CodeInvalidRequest, errShape))
+			return
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})

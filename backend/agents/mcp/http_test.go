@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -263,7 +264,7 @@ func TestWithoutHost(t *testing.T) {
 			t.Fatal(tool, got, err)
 		}
 		text := fmt.Sprint(got.StructuredContent)
-		if !strings.Contains(text, "companion-unavailable") || !strings.Contains(text, "askAgain:true") || !strings.Contains(text, "Nobody could be asked") {
+		if !strings.Contains(text, "companion-unavailable") || !strings.Contains(text, "askAgain:true") || !strings.Contains(text, string(approval.EndingNobody)) {
 			t.Error(tool, text)
 		}
 	}

@@ -137,10 +137,13 @@ func decode(next line) (message jsonrpc.Message, refused []byte) {
 	}
 	message, err = jsonrpc.DecodeMessage(next.text)
 	if err != nil {
-		return nil, refusal(jsonrpc.CodeInvalidRequest, err)
+		return nil, refusal(jsonrpc.CodeInvalidRequest, errShape)
 	}
 	return message, nil
 }
+
+// errShape is in place of what the library says, which is about its own insides.
+var errShape = errors.New(`this is no message of JSON-RPC 2.0: it needs "jsonrpc": "2.0", and a method that is a text; an id is a text or a whole number`)
 
 var errBatch = errors.New("several messages in one are not taken: send them one by one")
 

@@ -29,6 +29,7 @@ func TestLines(t *testing.T) {
 		{`{"jsonrpc": "1.0", "id": 1, "method": "ping"}` + "\n", "-32600"},
 		{`{"jsonrpc": "2.0", "id": [1], "method": "ping"}` + "\n", "-32600"},
 		{`{"jsonrpc": "2.0", "id": 1, "method": 1}` + "\n", "-32600"},
+		{"null\n5\n", "-32600 -32600"},
 		{long + "\n" + ping + "\n", "-32700 m"},
 		{long, "-32700"},
 		{long + long + long, "-32700"},
@@ -40,6 +41,9 @@ func TestLines(t *testing.T) {
 		var got []string
 		answered := func() {
 			for text := range strings.Lines(out.String()) {
+				if strings.Contains(text, "Go ") || strings.Contains(text, "jsonrpc2") {
+					t.Errorf("%.40q is answered with our own insides: %s", c.in, text)
+				}
 				_, code, _ := strings.Cut(text, `"code":`)
 				got = append(got, code[:6])
 			}

@@ -10,7 +10,9 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -18,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/countersign-app/countersign/backend/host"
@@ -50,7 +53,7 @@ type server struct {
 }
 
 const instructions = `Commands that you run with exec are judged by Countersign before they start. What policy allows runs at once; ` +
-	`other commands wait for a person, for up to ten minutes. A denial is final unless it says that asking again can help: ` +
+	`other commands wait for a person, for up to ten minutes. A denial is final unless it says that you may ask again: ` +
 	`do not look for another way to do the same. Use explain to learn beforehand what would happen.`
 
 // newServer makes a server that speaks these versions of the protocol.
@@ -72,8 +75,17 @@ func newServer(opt Options, versions []string) *server {
 func (s *server) rescued(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer rescue.Catch(s.Log, "a message of an MCP client", func() { result, err = nil, errFailed })
+		if call, is := req.(*sdk.CallToolRequest); is && !isObject(call.Params.Arguments) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the arguments of a tool are an object"}
+		}
 		return next(ctx, method, req)
 	}
+}
+
+// isObject reports whether arguments are an object, or are left out.
+func isObject(text json.RawMessage) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || text[0] == '{' || string(text) == "null"
 }
 
 var errFailed = errors.New("Countersign failed at this, so nothing more of it was done: its log says where")

@@ -148,9 +148,6 @@ func refusal(reason approval.Reason, sentence string) approval.Outcome {
 		text += ": " + sentence
 	}
 	text += ". "
-	if approval.CanAskAgain(reason) {
-		text += "Asking again later can help. "
-	}
 	return approval.Outcome{Verdict: approval.VerdictDeny, Receipt: approval.Receipt{
 		Verdict: approval.VerdictDeny, Reason: reason, Sentence: sentence, AskAgain: approval.CanAskAgain(reason),
 		Message: text + string(approval.EndingFor(reason)),

@@ -44,15 +44,26 @@ func (approvalsGet) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	held, err := p.entries()
+	if err != nil {
+		return err
+	}
 	doc.Socket.Token = ""
 	shown, err := doc.Encode()
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	return p.print(map[string]any{
+	got := map[string]any{
 		"path": p.state.Approvals(), "exists": true, "hash": hex.EncodeToString(sum[:]), "file": json.RawMessage(shown),
-	}, func(w io.Writer) { fmt.Fprint(w, string(shown)) })
+	}
+	if len(held.Held) > 0 { // the file is the one that waits
+		got["waits"] = held.Held
+	}
+	return p.print(got, func(w io.Writer) {
+		fmt.Fprint(w, string(shown))
+		writeHeld(p.stderr, held.Held)
+	})
 }
 
 type approvalsList struct {
@@ -60,20 +71,49 @@ type approvalsList struct {
 }
 
 func (c approvalsList) Run(p *program) error {
-	doc, err := p.document()
+	return p.listEntries(func(id string, _ approval.Entry) bool { return c.Agent == "" || c.Agent == id })
+}
+
+// listEntries prints the entries that are in force and wanted, and what waits.
+func (p *program) listEntries(wanted func(id string, e approval.Entry) bool) error {
+	got, err := p.entries()
 	if err != nil {
 		return err
 	}
 	list := map[string][]approval.Entry{}
-	for _, id := range slices.Sorted(maps.Keys(doc.Agents)) {
-		if c.Agent != "" && c.Agent != id {
-			continue
-		}
-		for _, e := range doc.Agents[id].Allowlist {
-			list[id] = append(list[id], e.Entry)
+	for id, entries := range got.Entries {
+		for _, e := range entries {
+			if wanted(id, e) {
+				list[id] = append(list[id], e)
+			}
 		}
 	}
-	return p.print(list, func(w io.Writer) { writeEntries(w, list) })
+	return p.print(list, func(w io.Writer) {
+		writeEntries(w, list)
+		writeHeld(w, got.Held)
+	})
+}
+
+// entries are those in force, and what an edit that waits would permit.
+func (p *program) entries() (got host.Entries, err error) {
+	if _, err := p.document(); err != nil { // nothing is made by a look
+		return got, err
+	}
+	err = p.read("entries.list", nil, &got)
+	if errors.Is(err, errNoHost) {
+		var snap store.Snapshot
+		if snap, err = p.policyHere(); err == nil {
+			got = host.EntriesOf(snap)
+		}
+	}
+	return got, err
+}
+
+// writeHeld tells what an edit that waits would permit.
+func writeHeld(w io.Writer, held []string) {
+	for _, s := range held {
+		fmt.Fprintln(w, "Waits for `countersign policy accept`:", display.Escape(s))
+	}
 }
 
 // writeEntries lists entries by agent.

@@ -17,6 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/node"
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 type doctorCommand struct {
@@ -159,6 +160,8 @@ func (p *program) checkMode(what, path string, want os.FileMode) check {
 		return check{what, false, path + " is a link: put the real thing there"}
 	case info.IsDir() != (want == 0o700):
 		return check{what, false, path + " is not what should be there: move it away"}
+	case !ownfile.Ours(info):
+		return check{what, false, path + " belongs to another user, so everything is denied: make it yours (chown)"}
 	case info.Mode().Perm() != want:
 		return check{what, false, fmt.Sprintf("%s has mode %04o: chmod %04o it", path, info.Mode().Perm(), want)}
 	}
@@ -223,6 +226,7 @@ func (p *program) checkHost() []check {
 	if s.Paused {
 		list = append(list, check{"pause", true, pausedLine(s)})
 	}
+	list = append(list, asking.checkTaken()...)
 	list = append(list, asking.checkFollowed()...)
 	if s.History != "" {
 		list = append(list, check{"history", false, s.History + "; nothing runs until it can be written"})
@@ -262,6 +266,21 @@ func confirmsLine(s host.Status) string {
 func changedLine(at int64) string {
 	return "The passphrase was set, changed or removed while no host ran; the start at " + time.UnixMilli(at).Format("2006-01-02 15:04") +
 		" found that. If it was not you, end the host and set one with `countersign operator passphrase`: a program of yours may say yes in your place."
+}
+
+// checkTaken tells why the host cannot use a policy file that can be read here.
+func (p *program) checkTaken() []check {
+	if _, err := p.document(); err != nil {
+		return nil // told already
+	}
+	var got host.Policy
+	if err := p.read("policy.get", map[string]string{"agentId": ""}, &got); err != nil {
+		return []check{{"policy", false, err.Error()}}
+	}
+	if got.Broken != "" {
+		return []check{{"policy", false, "the host cannot use it: " + got.Broken + "; everything is denied until it is mended"}}
+	}
+	return nil
 }
 
 // checkFollowed tells whose policies hold here too, and whether they are there.

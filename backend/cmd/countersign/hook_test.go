@@ -313,7 +313,7 @@ func TestHookRefusals(t *testing.T) {
 // noHost is what our own contract says where nobody could be asked.
 func noHost(why string) string {
 	return `{"version":1,"decision":"none","reason":"companion-unavailable","message":"Countersign: ` + why +
-		`. Nobody could be asked: try again later or continue without it."}` + "\n"
+		`. You may ask again later, or continue without it."}` + "\n"
 }
 
 // Without a host that answers, Claude Code is told nothing, so that it asks by

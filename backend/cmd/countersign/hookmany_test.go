@@ -170,7 +170,7 @@ func TestHooksOneQuestion(t *testing.T) {
 // is for one of them alone, and the end of the host allows nothing.
 func TestHooksManyQuestions(t *testing.T) {
 	const (
-		later  = " Asking again later can help. Nobody could be asked: try again later or continue without it."
+		later  = " You may ask again later, or continue without it."
 		full   = "rate limited: too many questions of this agent are waiting already." + later
 		closed = "approval prompt closed without decision: the host is closing." + later
 		no     = "SYSTEM_RUN_DENIED: user denied. The person said no: stop here and ask them in the conversation."

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/store"
@@ -16,19 +15,7 @@ type leasesCommands struct {
 type leasesList struct{}
 
 func (leasesList) Run(p *program) error {
-	doc, err := p.document()
-	if err != nil {
-		return err
-	}
-	list := map[string][]approval.Entry{}
-	for id, agent := range doc.Agents {
-		for _, e := range agent.Allowlist {
-			if e.Leased() {
-				list[id] = append(list[id], e.Entry)
-			}
-		}
-	}
-	return p.print(list, func(w io.Writer) { writeEntries(w, list) })
+	return p.listEntries(func(_ string, e approval.Entry) bool { return e.Leased() })
 }
 
 type leasesEnd struct {

@@ -243,7 +243,7 @@ func TestMCPDenied(t *testing.T) {
 		{"environment", `{"command": "printf x", "env": {"LD_PRELOAD": "x"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
 		{"own path", `{"command": "printf x", "env": {"PATH": "/tmp"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
 		{"nothing", `{"command": ["", "x"]}`, "", approval.ReasonInvalid, false, "", "   "},
-		{"folder", `{"command": "printf x", "workdir": "/nowhere"}`, "", approval.ReasonCwdUnavailable, false, string(approval.EndingPolicy), "   "},
+		{"folder", `{"command": "printf x", "workdir": "/nowhere"}`, "", approval.ReasonCwdUnavailable, false, string(approval.EndingMistake), "   "},
 	} {
 		answered := make(chan error, 1)
 		go func() {

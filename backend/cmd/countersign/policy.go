@@ -49,9 +49,7 @@ func (c policyShow) Run(p *program) error {
 		if got.Broken != "" {
 			fmt.Fprintln(w, "The file is broken, so everything is denied:", display.Escape(got.Broken))
 		}
-		for _, s := range got.Held {
-			fmt.Fprintln(w, "Waits for `countersign policy accept`:", display.Escape(s))
-		}
+		writeHeld(w, got.Held)
 	})
 }
 
@@ -66,17 +64,10 @@ func (p *program) policyOf(agent string) (got host.Policy, err error) {
 
 // policyFromFile resolves the policy where no host runs.
 func (p *program) policyFromFile(agent string) (host.Policy, error) {
-	lock, err := p.hold()
+	snap, err := p.policyHere()
 	if err != nil {
 		return host.Policy{}, err
 	}
-	defer lock.Close()
-	s, err := store.Open(store.Options{State: p.state, Home: p.home, Vault: vault.Open(p.state.Dir)})
-	if err != nil {
-		return host.Policy{}, err
-	}
-	defer s.Close()
-	snap := s.Snapshot()
 	got := host.Policy{Hash: snap.Hash, Policy: snap.Policy(agent)}
 	if snap.Broken != nil {
 		got.Broken = snap.Broken.Error()
@@ -85,6 +76,20 @@ func (p *program) policyFromFile(agent string) (host.Policy, error) {
 		got.Held = snap.Held.Loosens
 	}
 	return got, nil
+}
+
+// policyHere is the policy where no host runs.
+func (p *program) policyHere() (store.Snapshot, error) {
+	lock, err := p.hold()
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	defer lock.Close()
+	s, err := store.Open(store.Options{State: p.state, Home: p.home, Vault: vault.Open(p.state.Dir)})
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	return s.Snapshot(), s.Close()
 }
 
 type policySet struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,7 +42,12 @@ func (p *program) sign(ctx context.Context, method string, params []byte, ask ip
 	// It has to give the terminal back as it was.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	if err := cmd.Run(); err != nil {
+	err = cmd.Run()
+	var ended *exec.ExitError
+	if p.signer == "" && !p.json && errors.As(err, &ended) && ended.ExitCode() == exitError {
+		return nil, exit{exitError, ""} // it has said why
+	}
+	if err != nil {
 		return nil, exit{exitError, "it was not signed, so nothing was changed"}
 	}
 	var signature []byte

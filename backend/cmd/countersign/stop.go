@@ -54,5 +54,8 @@ func (stopCommand) Run(p *program) error {
 	}
 	return p.print(s, func(w io.Writer) {
 		fmt.Fprintf(w, "Denied: %d. Ended: %d. Leases and answers taken back: %d.\n", s.Questions, s.Commands, s.Leases+s.Answers)
+		if s.Gone > 0 {
+			fmt.Fprintf(w, "Questions taken away whose agents no longer waited: %d.\n", s.Gone)
+		}
 	})
 }
