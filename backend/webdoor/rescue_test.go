@@ -13,7 +13,7 @@ import (
 // TestPanics: a request that makes a handler panic is answered as a failure, without
 // its text, and the next one of the same connection is served.
 func TestPanics(t *testing.T) {
-	h := Guard(func(string) bool { return true }, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := Guard(Names{func(string) bool { return true }, ""}, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/at-once":
 			panic("secret")
