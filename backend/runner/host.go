@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/descriptors"
 )
 
 // Runner runs jobs. A host makes one; Close ends it.
@@ -45,7 +46,11 @@ func New(o Options) (*Runner, error) {
 		o.MaxStarts = max(2, runtime.NumCPU())
 	}
 	if o.Descriptors <= 0 {
-		o.Descriptors = fewFiles
+		shares, err := descriptors.Share()
+		if err != nil {
+			return nil, err
+		}
+		o.Descriptors = shares.Commands
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -80,8 +80,6 @@ func reduce(by map[string]need, who string, n need) {
 }
 
 const (
-	// fewFiles are what runs get together where nobody said how many.
-	fewFiles = 512
 	// maxPlaces is far below the 10 000 threads at which Go ends a process.
 	maxPlaces = 1_024
 	maxBytes  = 512 << 20

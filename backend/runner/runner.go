@@ -34,7 +34,8 @@ type Options struct {
 	// at the same time; zero means one for each processor, and at least two.
 	// With more, the slowest of many callers waits longer.
 	MaxStarts int
-	// Descriptors is how many all runs may have together; zero means 512.
+	// Descriptors is how many all runs may have together; zero means
+	// their share of this process.
 	Descriptors int
 }
 
