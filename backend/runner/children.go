@@ -38,6 +38,7 @@ type children struct {
 	// unclaimed is set while something lives that may belong to one of
 	// several runs.
 	unclaimed bool
+	orphans   int // that were reaped, ever
 	platformChildren
 }
 
@@ -228,13 +229,17 @@ func (c *children) belonging(u *run) ([]proc.Info, error) {
 	if begun == 0 {
 		return nil, nil
 	}
+	dead := map[proc.ID]bool{}
 	for try := 1; ; try++ {
+		c.mu.Lock()
+		orphans := c.orphans
+		c.mu.Unlock()
 		list, err := proc.All()
 		if err != nil {
 			return nil, fmt.Errorf("cannot list processes: %w", err)
 		}
 		c.settle()
-		if living, whole := c.among(u, list); whole || try == maxLooks {
+		if living, whole := c.among(u, list, orphans, dead); whole || try == maxLooks {
 			return living, nil
 		}
 	}
@@ -245,14 +250,18 @@ func (c *children) belonging(u *run) ([]proc.Info, error) {
 const maxLooks = 20
 
 // among returns the living processes of a run in a list. It reports false where
-// one that may have been its program has ended since the list was made: what
-// that one started has another parent by now.
-func (c *children) among(u *run, list []proc.Info) (living []proc.Info, whole bool) {
+// one that may have been its program has ended while the list was made or since,
+// and was not dead in a list before: what that one started last is in no list yet,
+// or has another parent by now. orphans were reaped before the list was begun.
+func (c *children) among(u *run, list []proc.Info, orphans int, dead map[proc.ID]bool) (living []proc.Info, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := map[int]proc.Info{}
-	c.unclaimed, whole = false, true
+	c.unclaimed, whole = false, c.orphans == orphans
 	for _, p := range list {
+		if p.Zombie && orphan(p) && c.kids[p.PID] == nil && !dead[p.ID()] {
+			dead[p.ID()], whole = true, false
+		}
 		switch c.belongs(u, p) {
 		case ended:
 			whole = false

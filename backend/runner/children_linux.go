@@ -139,6 +139,9 @@ const looks = 256
 // because a list of all processes costs more than a start. In doubt it says
 // no, and the caller makes that list.
 func (c *children) quiet(p *process) bool {
+	c.mu.Lock()
+	orphans := c.orphans
+	c.mu.Unlock()
 	last, ok := c.lastPID()
 	if !ok || last < p.PID || last-p.PID > looks || time.Since(p.when) > c.lap {
 		return false
@@ -164,7 +167,9 @@ func (c *children) quiet(p *process) bool {
 			return false
 		}
 	}
-	return true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.orphans == orphans // one that was reaped may have started others
 }
 
 // child is what waitid says of a child: the head of siginfo_t on 64-bit
@@ -257,6 +262,7 @@ func (c *children) reapOrphan(pid int) bool {
 		return false
 	}
 	_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	c.orphans++
 	return true
 }
 
