@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
 
@@ -25,10 +26,10 @@ var (
 // askPerson shows a change on the panel until the person answers or ctx is done,
 // and returns the ID of what they accepted. There is one at a time.
 func (a *app) askPerson(ctx context.Context, c host.Change) (accepted string, err error) {
-	now := asking{shown.NewChange(shown.Change{
-		ID: shown.ChangeMark + c.ID, Who: c.Who, Process: c.Process, Lines: c.Lines, Undoes: c.Undoes,
+	now := asking{&shown.Change{
+		ID: shown.ChangeMark + c.ID, Who: c.Who, Process: c.Process, Lines: a.changeLines(c), InForce: c.InForce,
 		Asked: c.Asked.UnixMilli(), Expires: c.Until.UnixMilli(),
-	}), make(chan bool, 1)}
+	}, make(chan bool, 1)}
 	if err := a.putChange(&now); err != nil {
 		return "", err
 	}
@@ -48,6 +49,24 @@ func (a *app) askPerson(ctx context.Context, c host.Change) (accepted string, er
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
+	in := a.person
+	a.mu.Lock()
+	ready := a.host != nil
+	a.mu.Unlock()
+	if ready {
+		in = a.names()
+	}
+	for _, l := range c.Lines {
+		var by *shown.Made
+		if l.By.In != "" {
+			by = &shown.Made{In: l.By.In, Who: display.Escape(l.By.Who), Minutes: int(c.Asked.Sub(l.By.When).Minutes())}
+		}
+		lines = append(lines, shown.NewChangeLine(string(l.Word), l.Line, l.Beside(), by, in))
+	}
+	return lines
 }
 
 func (a *app) putChange(c *asking) error {

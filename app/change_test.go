@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 // wanted is what came of a change.
@@ -23,11 +25,18 @@ type wanted struct {
 // wants has a command line want a change, and returns it as the panel shows it.
 func (a *testApp) wants(ctx context.Context, id string) (*shown.Change, <-chan wanted) {
 	a.t.Helper()
-	done := make(chan wanted, 1)
+	done, now := make(chan wanted, 1), time.Now()
 	go func() {
 		accepted, err := a.askPerson(ctx, host.Change{
-			ID: id, Who: "zsh in Terminal", Lines: []string{"agents.main.security goes from allowlist to full", "two\x1b[2Jlines"},
-			Undoes: []string{"the denylist of every agent loses \"curl\""}, Asked: time.Now(), Until: time.Now().Add(time.Minute),
+			ID: id, Who: "zsh in Terminal", Asked: now, Until: now.Add(time.Minute),
+			Lines: []host.Line{
+				{Line: store.Line{Agent: "main", Kind: store.LineMode, Was: "allowlist/always", Is: "full/on-miss"}, Word: host.Looser},
+				{Line: store.Line{Agent: store.Every, Kind: store.LineOther, Text: "two\x1b[2Jlines"}, Word: host.Looser},
+				{
+					Line: store.Line{Agent: store.Every, Kind: store.LineDenial, Denial: approval.DenyRule{Pattern: "curl"}}, Word: host.Undoes,
+					By: host.Made{In: "terminal", When: now.Add(-3 * time.Minute)},
+				},
+			},
 		})
 		done <- wanted{accepted, err}
 	}()
@@ -52,8 +61,14 @@ func (a *testApp) got(done <-chan wanted) wanted {
 func TestChangeOnPanel(t *testing.T) {
 	a := newTestApp(t, askMe)
 	c, done := a.wants(t.Context(), "x")
-	if len(c.Lines) != 2 || strings.Contains(c.Lines[1], "\x1b") || len(c.Undoes) != 1 || c.Who != "zsh in Terminal" {
-		t.Errorf("%+v", c)
+	if len(c.Lines) != 3 || c.Who != "zsh in Terminal" || strings.Contains(c.Lines[1].Text, "\x1b") {
+		t.Fatalf("%+v", c)
+	}
+	if mode := c.Lines[0]; mode.Was != "ask-always" || mode.Is != "full/on-miss" || mode.Agent.ID != "main" {
+		t.Errorf("%+v", mode)
+	}
+	if undoes := c.Lines[2]; undoes.Word != "undoes" || undoes.Entry.Pattern != "curl" || undoes.By == nil || undoes.By.Minutes != 3 {
+		t.Errorf("%+v", undoes)
 	}
 	if said := a.approvals.AnswerChange(c.ID, true); said.OK {
 		t.Error("a yes counted before it was in sight")

@@ -154,12 +154,38 @@ func TestFixtures(t *testing.T) {
 
 	panel("panel-terminal")
 	wanted := scenes["panel-terminal"]
-	wanted.Screen.Change = shown.NewChange(shown.Change{
-		ID: shown.ChangeMark + "5f1d", Who: "zsh in Terminal", Process: "countersign (process 4711), started by zsh (process 4242)",
-		Lines: loosens[:2], Undoes: []string{`the denylist of every agent loses "curl"`},
-		Asked: clock.UnixMilli(), Expires: clock.Add(2 * time.Minute).UnixMilli(),
-	})
+	rule := func(agent string, args ...string) store.Line {
+		return store.Line{Agent: agent, Kind: store.LineRule, Entry: approval.Entry{Pattern: "/usr/bin/" + args[0], Args: args[1:]}}
+	}
+	looser := []store.Line{
+		{Agent: "codex", Kind: store.LineMode, Was: "allowlist/always", Is: "allowlist/on-miss"}, rule("codex", "npm", "run"),
+		{Agent: store.Every, Kind: store.LineItem, Name: "safe bin", Text: "jq"},
+	}
+	tighter := store.Line{Agent: "codex", Kind: store.LineDenial, Tighter: true, Denial: approval.DenyRule{Pattern: "git", Args: []string{"push"}}}
+	undoes := store.Line{Agent: store.Every, Kind: store.LineDenial, Denial: approval.DenyRule{Pattern: "curl"}}
+	wants := func(lines ...store.Line) *shown.Change {
+		c := shown.Change{
+			ID: shown.ChangeMark + "5f1d", Who: "zsh in Terminal", Process: "countersign (process 4711), started by zsh (process 4242)", InForce: true,
+			Asked: clock.UnixMilli(), Expires: clock.Add(2 * time.Minute).UnixMilli(),
+		}
+		for _, l := range lines {
+			c.Lines = append(c.Lines, shown.NewChangeLine("looser", l, "", nil, in))
+		}
+		return &c
+	}
+	last := []shown.ChangeLine{
+		shown.NewChangeLine("tighter", tighter, "", nil, in), shown.NewChangeLine("undoes", undoes, "", &shown.Made{In: "terminal", Minutes: 1}, in),
+	}
+	wanted.Screen.Change = wants(looser...)
+	wanted.Screen.Change.Lines = append(wanted.Screen.Change.Lines, last...)
 	scenes["panel-terminal"] = wanted
+
+	panel("panel-terminal-many")
+	crowd := scenes["panel-terminal-many"]
+	crowd.Screen.Change = wants(append(looser, rule("claude-code", "git", "fetch"), rule("claude-code", "go", "test"), rule("claude-code", "make"),
+		rule("release-bot", "gh", "pr"), rule("release-bot", "cosign"), store.Line{Agent: "release-bot", Kind: store.LineSetting, Name: "askFallback", Was: "deny", Is: "full"})...)
+	crowd.Screen.Change.Lines = append(crowd.Screen.Change.Lines, last[0], last[0], last[1])
+	scenes["panel-terminal-many"] = crowd
 
 	settings := func(name, file string, change func(*fixture)) {
 		f := w.fixture(t, file)

@@ -150,23 +150,11 @@ const (
 	ModeCustom        Mode = "custom"
 )
 
-// words are what the modes stand for.
-var words = map[Mode]struct {
-	security approval.Security
-	ask      approval.Ask
-}{
-	ModeDeny:          {approval.SecurityDeny, approval.AskOff},
-	ModeAskAlways:     {approval.SecurityList, approval.AskAlways},
-	ModeAskWhenNeeded: {approval.SecurityList, approval.AskOnMiss},
-	ModeOnlyListed:    {approval.SecurityList, approval.AskOff},
-	ModeAllowAll:      {approval.SecurityFull, approval.AskOff},
-}
-
 // ModeOf names a pair of words; custom is the pair itself when it has no name.
 func ModeOf(security approval.Security, ask approval.Ask) (mode Mode, custom string) {
-	for mode, w := range words {
-		if w.security == security && w.ask == ask {
-			return mode, ""
+	for _, m := range approval.Modes {
+		if m.Security == security && m.Ask == ask {
+			return Mode(m.ID), ""
 		}
 	}
 	return ModeCustom, string(security) + "/" + string(ask)
@@ -174,8 +162,12 @@ func ModeOf(security approval.Security, ask approval.Ask) (mode Mode, custom str
 
 // Words returns what a mode stands for; ok is false for a mode that is none.
 func (m Mode) Words() (security approval.Security, ask approval.Ask, ok bool) {
-	w, ok := words[m]
-	return w.security, w.ask, ok
+	for _, one := range approval.Modes {
+		if one.ID == string(m) {
+			return one.Security, one.Ask, true
+		}
+	}
+	return "", "", false
 }
 
 // Agents lists everybody who is named in the policy or waits, by name, after

@@ -2,12 +2,8 @@ package host
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 )
 
 // answerLines say what a yes to a question means: what runs, where, with which
@@ -34,32 +30,15 @@ func answerLines(p approval.Prompt, d approval.Decision, c approval.Choice) []st
 	if d == approval.AllowAlways {
 		entries, _ := p.Judgement.Chosen(c, p.SessionKey)
 		for _, e := range entries {
-			lines = append(lines, "Writes the entry "+entryLine(e, c.Keep))
+			line := "Writes the entry " + EntryWords(e)
+			if c.Keep.Lease() {
+				line += ", for " + string(c.Keep)
+			}
+			lines = append(lines, line)
 		}
 	}
 	if p.Judgement.Sentence != "" {
 		lines = append(lines, "Asked because "+p.Judgement.Sentence)
 	}
 	return append(lines, fmt.Sprintf("Risk %s", p.Judgement.Risk.Level))
-}
-
-// entryLine says what an entry that a yes writes covers, and how long.
-func entryLine(e approval.Entry, keep approval.Keep) string {
-	parts := []string{strings.TrimSpace(e.Pattern + " " + command.Quote(e.Args))}
-	if e.ArgsExact {
-		parts = append(parts, "no further arguments")
-	}
-	if e.ArgPattern != "" {
-		parts = append(parts, "arguments match "+e.ArgPattern)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.When)) {
-		parts = append(parts, name+" is "+e.When[name])
-	}
-	if e.Cwd != "" {
-		parts = append(parts, "in "+e.Cwd)
-	}
-	if keep.Lease() {
-		parts = append(parts, "for "+string(keep))
-	}
-	return strings.Join(parts, ", ")
 }

@@ -201,7 +201,7 @@ func pendingAnswer(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		if !ok {
 			return nil, pending.ErrUnknown
 		}
-		if by, err = h.person(ctx, c, difference{lines: answerLines(p, params.Decision, params.Choice)}); err != nil {
+		if by, err = h.person(ctx, c, difference{lines: sentences(answerLines(p, params.Decision, params.Choice)...)}); err != nil {
 			return nil, err
 		}
 	}
@@ -320,7 +320,7 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	case held.Hash != params.Hash:
 		return nil, errOtherEdit
 	}
-	d := difference{lines: without(held.Loosens, held.Undoes), undoes: held.Undoes, result: params.Hash}
+	d := difference{lines: h.tightened.lines(held.Lines, h.makerOf(c), time.Now()), inForce: true, result: params.Hash}
 	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err
 	}
@@ -338,8 +338,8 @@ func policyReject(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil, errNoEdit
 	}
 	// What was accepted before may be looser than what holds now.
-	lines := []string{"Puts the policy that was accepted last in the place of the edit that waits"}
-	d := difference{lines: append(lines, without(held.Tightens, held.Denies)...), undoes: held.Denies, result: held.Hash}
+	lines := sentences("Puts the policy that was accepted last in the place of the edit that waits")
+	d := difference{lines: append(lines, h.tightened.lines(held.Back, h.makerOf(c), time.Now())...), result: held.Hash}
 	if _, err := h.person(ctx, c, d); err != nil {
 		return nil, err
 	}

@@ -74,6 +74,19 @@ func (c *confirms) put(ctx context.Context, conn uint64, w confirm) {
 	c.waiting[conn] = w
 }
 
+// began is when a call was answered with the nonce that it comes back with, else
+// now: ages in the text stay as they were shown.
+func (c *confirms) began(conn uint64, said *ipc.Confirmation) time.Time {
+	if said != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if w, there := c.waiting[conn]; there && w.nonce == said.Nonce {
+			return w.until.Add(-confirmTime)
+		}
+	}
+	return time.Now()
+}
+
 // errNoPassphrase says that nobody can be known to be the person here.
 var errNoPassphrase = errors.New("this needs the person, and no passphrase is set: end the host, run `countersign operator passphrase`, and start it again; or start it with `--operate=anyone`, if no agent runs on this machine")
 
@@ -92,7 +105,7 @@ const (
 func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string, err error) {
 	defer func() {
 		if err == nil {
-			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", logged(d.all()))
+			h.log.Info("the person agreed", "by", how, "method", c.Method, "process", c.Peer.PID, "to", logged(d.asked()))
 		}
 	}()
 	own := c.Peer.PID == os.Getpid()
@@ -106,33 +119,40 @@ func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string
 	case len(h.keys) == 0:
 		return "", errNoPassphrase
 	}
-	if len(d.all()) > maxSigned {
+	if len(d.asked()) > maxSigned {
 		return "", errTooMuch
 	}
-	text := h.confirmText(c, d.all())
+	text := h.confirmText(c, d, h.confirms.began(c.Conn, c.Confirmation))
 	if c.Confirmation == nil {
 		return "", h.askSignature(ctx, c, text)
 	}
 	return bySignature, h.checkSignature(c, text)
 }
 
-// logged are lines as the log may have them.
-func logged(lines []string) []string {
-	safe := make([]string, len(lines))
-	for i, line := range lines {
-		safe[i] = display.Line(line)
-	}
-	return safe
-}
-
-// confirmText is what a person reads before the passphrase. Nothing in it is
-// hidden as a secret may be: what looks like one can be what a command does.
-func (h *Host) confirmText(c ipc.Call, lines []string) string {
+// confirmText is what a person reads before the passphrase: sentences, and lines in
+// cells, which the terminal lays out. Nothing in it is hidden as a secret may be:
+// what looks like one can be what a command does. now is when they began to read.
+func (h *Host) confirmText(c ipc.Call, d difference, now time.Time) string {
 	var b strings.Builder
-	for _, line := range lines {
-		fmt.Fprintf(&b, "  %s\n", display.Escape(line))
+	var rules []Line
+	for _, line := range d.lines {
+		if line.Agent != "" {
+			rules = append(rules, line)
+			continue
+		}
+		b.WriteString(line.text(now, d.inForce) + "\n")
 	}
-	fmt.Fprintf(&b, "Asked by %s\n", h.caller(c))
+	if len(rules) > 0 && b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	b.WriteString(headline(rules))
+	for i, line := range rules {
+		if line.Word == Undoes && i > 0 && rules[i-1].Word != Undoes {
+			b.WriteString("\n")
+		}
+		b.WriteString(line.text(now, d.inForce) + "\n")
+	}
+	fmt.Fprintf(&b, "\nAsked by %s\n", h.caller(c))
 	fmt.Fprintf(&b, "Host     Countersign %s, process %d, started %s, in %s", h.opt.Version, os.Getpid(), h.started.Format("2006-01-02 15:04"), display.Line(h.opt.State.Dir))
 	return b.String()
 }
@@ -210,16 +230,17 @@ func (needsPerson) Error() string { return "this edit needs the person" }
 func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error, also ...string) (any, error) {
 	var agreed difference
 	var how string
+	by := h.makerOf(c)
 	for {
-		snap, err := h.edit(baseHash, func(d *store.Document) error {
+		snap, err := h.edit(baseHash, by, func(d *store.Document) error {
 			if err := edit(d); err != nil {
 				return err
 			}
-			now, err := differenceOf(h.store.Snapshot().Document, d)
-			if err != nil || len(now.all()) == 0 {
+			now, err := h.differenceOf(h.store.Snapshot().Document, d, by)
+			if err != nil || len(now.asked()) == 0 {
 				return err
 			}
-			if now.lines = slices.Concat(also, now.lines); now.equal(agreed) {
+			if now.lines = slices.Concat(sentences(also...), now.lines); now.equal(agreed) {
 				return nil
 			}
 			return needsPerson{now}

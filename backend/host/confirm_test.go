@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -215,15 +216,18 @@ func TestTextIsWhole(t *testing.T) {
 		}
 	}
 	const hides = "Allows once, for agent main: TOKEN=$(rm x) curl -u a:$(rm y)"
-	if text := b.confirmText(ipc.Call{}, []string{hides}); !strings.Contains(text, hides) {
-		t.Errorf("it shows %q", text)
-	}
-	if log := logged([]string{hides}); strings.Contains(log[0], "a:$(rm") {
-		t.Errorf("the log has %q", log)
+	other := Line{Line: store.Line{Agent: "main", Kind: store.LineValue, Name: "tools", Was: "nothing", Is: hides}, Word: Looser}
+	for _, lines := range [][]Line{sentences(hides), {other}} {
+		if text := b.confirmText(ipc.Call{}, difference{lines: lines}, time.Now()); !strings.Contains(text, hides) {
+			t.Errorf("it shows %q", text)
+		}
+		if log := logged(lines); strings.Contains(log[0], "a:$(rm") {
+			t.Errorf("the log has %q", log)
+		}
 	}
 	var d difference
 	for i := range maxSigned + 1 {
-		d.lines = append(d.lines, fmt.Sprint("line ", i))
+		d.lines = append(d.lines, sentences(fmt.Sprint("line ", i))...)
 	}
 	if _, err := b.person(context.Background(), ipc.Call{}, d); !errors.Is(err, errTooMuch) {
 		t.Errorf("more lines than are told: %v", err)

@@ -61,7 +61,7 @@ func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
 
 func environmentRead(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	// Another PATH makes other programs of the same names.
-	if _, err := h.person(ctx, c, difference{lines: []string{"Reads the login environment again: commands can find other programs then"}}); err != nil {
+	if _, err := h.person(ctx, c, difference{lines: sentences("Reads the login environment again: commands can find other programs then")}); err != nil {
 		return nil, err
 	}
 	return struct{}{}, h.ReadEnvironment(ctx)

@@ -125,6 +125,7 @@ type Host struct {
 	passphrase bool
 	keyChanged int64
 	confirms   confirms
+	tightened  tightenings
 	unwanted   unwanted
 	seat       func(approval.Peer) (family.Seat, error) // tests alone set another
 

@@ -124,10 +124,12 @@ func (errConfirm) Error() string { return "this edit has to be confirmed" }
 
 // edit edits the policy, once the person confirmed what it loosens where that
 // is needed, and lets the new one answer the questions that it covers.
-func (h *Host) edit(baseHash string, edit func(*store.Document) error) (store.Snapshot, error) {
+func (h *Host) edit(baseHash string, by maker, edit func(*store.Document) error) (store.Snapshot, error) {
 	var confirmed []string
 	for {
+		var before *store.Document
 		snap, err := h.store.Update(baseHash, func(d *store.Document) error {
+			before = h.store.Snapshot().Document
 			if err := edit(d); err != nil || !h.Present() {
 				return err
 			}
@@ -140,6 +142,7 @@ func (h *Host) edit(baseHash string, edit func(*store.Document) error) (store.Sn
 		var first errConfirm
 		if !errors.As(err, &first) {
 			if err == nil {
+				h.tightened.add(before, snap.Document, by, time.Now(), time.Time{})
 				h.gate.Recheck()
 			}
 			return snap, err
@@ -161,7 +164,7 @@ func (h *Host) Policy() store.Snapshot { return h.store.Snapshot() }
 // Update edits the policy on a person's word and lets the new one answer the
 // questions that it covers. Its errors are those of store.Update.
 func (h *Host) Update(edit func(*store.Document) error) (store.Snapshot, error) {
-	return h.edit("", edit)
+	return h.edit("", theWindow, edit)
 }
 
 // EndLeases takes back the leases that which picks and returns how many there
@@ -274,17 +277,26 @@ func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
 // follow judges the waiting questions again after every change of the policy,
 // and tells whoever shows it.
 func (h *Host) follow(ctx context.Context) {
-	generation := h.store.Snapshot().Generation
+	was, looked := h.store.Snapshot(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.store.Changed():
 		}
-		now := h.store.Snapshot().Generation
-		h.changed(now != generation)
-		generation = now
+		now, at := h.store.Snapshot(), time.Now()
+		if now.Generation != was.Generation {
+			h.byFile(was.Document, now.Document, at, looked)
+		}
+		h.changed(now.Generation != was.Generation)
+		was, looked = now, at
 	}
+}
+
+// byFile takes what nobody said to this host for an edit of the file.
+func (h *Host) byFile(was, now *store.Document, at, looked time.Time) {
+	defer rescue.Catch(h.log, "what an edit of the policy tightened", nil)
+	h.tightened.add(was, now, theFile, at, looked)
 }
 
 func (h *Host) changed(policy bool) {

@@ -130,7 +130,7 @@ func pauseCall(h *Host, _ context.Context, c ipc.Call) (any, error) {
 }
 
 func resumeCall(h *Host, ctx context.Context, c ipc.Call) (any, error) {
-	if _, err := h.person(ctx, c, difference{lines: []string{"Ends the pause: commands start again"}}); err != nil {
+	if _, err := h.person(ctx, c, difference{lines: sentences("Ends the pause: commands start again")}); err != nil {
 		return nil, err
 	}
 	h.Resume()

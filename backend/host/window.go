@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,8 +37,9 @@ type Change struct {
 	// calls.
 	Who     string
 	Process string
-	// Lines say what it permits, and Undoes which denials it takes back.
-	Lines, Undoes []string
+	// Lines say what it changes. InForce tells that what is tighter holds already.
+	Lines   []Line
+	InForce bool
 	// Base and Result are hashes of what holds before and after it, empty where it
 	// leaves the policy alone.
 	Base, Result string
@@ -45,39 +48,39 @@ type Change struct {
 
 // difference is what a call changes.
 type difference struct {
-	lines, undoes []string // lines without those that undo
-	base, result  string
+	lines        []Line
+	inForce      bool // what is tighter holds already
+	base, result string
 }
 
-// differenceOf compares what holds with what an edit made of it.
-func differenceOf(old, new *store.Document) (d difference, err error) {
-	loosens := store.Loosens(old, new)
-	if len(loosens) == 0 {
+// differenceOf compares what holds with what an edit made of it, where that is
+// looser.
+func (h *Host) differenceOf(old, new *store.Document, by maker) (d difference, err error) {
+	if len(store.Loosens(old, new)) == 0 {
 		return d, nil
 	}
-	d.undoes = store.Undoes(old, new)
-	d.lines = without(loosens, d.undoes)
+	d.lines = h.tightened.lines(store.Differences(old, new), by, time.Now())
 	if d.base, err = old.Meaning(); err == nil {
 		d.result, err = new.Meaning()
 	}
 	return d, err
 }
 
-// without returns the lines that are not among others.
-func without(lines, others []string) (rest []string) {
-	for _, line := range lines {
-		if !slices.Contains(others, line) {
-			rest = append(rest, line)
-		}
-	}
-	return rest
+// equal tells whether two differences are about the same; who made what they undo
+// may be forgotten meanwhile.
+func (d difference) equal(other difference) bool {
+	same := func(a, b Line) bool { return reflect.DeepEqual(a.Line, b.Line) }
+	return slices.EqualFunc(d.sorted(), other.sorted(), same) && d.base == other.base && d.result == other.result
 }
 
-// all are the lines in one list.
-func (d difference) all() []string { return slices.Concat(d.lines, d.undoes) }
+// sorted are the lines in an order that does not hang on what undoes what.
+func (d difference) sorted() []Line {
+	return slices.SortedStableFunc(slices.Values(d.lines), func(a, b Line) int { return strings.Compare(a.Key(), b.Key()) })
+}
 
-func (d difference) equal(other difference) bool {
-	return slices.Equal(d.lines, other.lines) && slices.Equal(d.undoes, other.undoes) && d.base == other.base && d.result == other.result
+// asked are the lines that the person is asked about.
+func (d difference) asked() []Line {
+	return slices.DeleteFunc(slices.Clone(d.lines), func(l Line) bool { return !l.asks() })
 }
 
 // Refusals of a change that belongs to the window.
@@ -108,11 +111,11 @@ func (h *Host) askWindow(ctx context.Context, c ipc.Call, d difference) error {
 	if err := h.unwanted.hears(seat, now); err != nil {
 		return err
 	}
-	if len(d.all()) > maxShown {
+	if len(d.asked()) > maxShown {
 		return errTooLong
 	}
 	change := Change{
-		Who: seat.String(), Process: h.caller(c), Lines: d.lines, Undoes: d.undoes, Base: d.base, Result: d.result,
+		Who: seat.String(), Process: h.caller(c), Lines: d.lines, InForce: d.inForce, Base: d.base, Result: d.result,
 		Asked: now, Until: now.Add(confirmTime),
 	}
 	if change.ID, err = change.name(); err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -26,7 +27,8 @@ func (c *comparison) guards(kept map[string][]approval.Entry) {
 					covers[other], drop[other] = coverageOf(c.new.Agents[other].Allowlist), map[string]bool{}
 				}
 				covers[other].of(e, func(by approval.Entry) {
-					c.say("agents.%s.allowlist: the entry %q no longer says which file is meant, and %q covers it", plain(id), e.Pattern, by.Pattern)
+					lost := fmt.Sprintf("the entry %q no longer says which file is meant, and %q covers it", e.Pattern, by.Pattern)
+					c.say(Line{Agent: id, Kind: LineOther, Text: lost}, "agents.%s.allowlist: %s", plain(id), lost)
 					drop[other][permissionKey(by)] = true
 				})
 			}

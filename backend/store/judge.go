@@ -68,7 +68,9 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	s.seen = hash
 	loosens, kept := []string(nil), map[string][]approval.Entry(nil)
 	if hash != s.accepted.hash {
-		loosens, kept = compare(s.accepted.doc, doc)
+		var c *comparison
+		c, kept = compare(s.accepted.doc, doc)
+		loosens = c.reasons
 	}
 	if len(loosens) == 0 {
 		isNew := hash != s.accepted.hash
@@ -80,8 +82,8 @@ func (s *Store) judge(text []byte, err error) (accepted bool) {
 	s.publish(Snapshot{
 		Hash: s.accepted.hash, Document: s.accepted.doc,
 		Held: &Held{
-			Hash: change(s.accepted.hash, hash), Loosens: loosens, Undoes: Undoes(s.accepted.doc, doc),
-			Tightens: Loosens(doc, s.accepted.doc), Denies: Undoes(doc, s.accepted.doc),
+			Hash: change(s.accepted.hash, hash), Loosens: loosens,
+			Lines: Differences(s.accepted.doc, doc), Back: Loosenings(doc, s.accepted.doc),
 		},
 		view: s.newView(s.accepted.doc, doc, kept),
 	})

@@ -22,14 +22,7 @@ const maxReasons = 100
 // security full, which ask=off denies and the person may be asked about. What
 // cannot be compared counts as looser.
 func Loosens(old, new *Document) []string {
-	reasons, _ := compare(old, new)
-	return reasons
-}
-
-// Undoes says which denials the new document has no more. Loosens says them too.
-func Undoes(old, new *Document) []string {
-	c := comparison{old: old, new: new, said: map[string]bool{}}
-	c.denylists()
+	c, _ := compare(old, new)
 	return c.reasons
 }
 
@@ -52,8 +45,8 @@ func (d *Document) Meaning() (string, error) {
 
 // compare also returns, for each agent, the new entries that permit no more
 // than an old one did.
-func compare(old, new *Document) (reasons []string, kept map[string][]approval.Entry) {
-	c := comparison{old: old, new: new, said: map[string]bool{}}
+func compare(old, new *Document) (c *comparison, kept map[string][]approval.Entry) {
+	c = &comparison{old: old, new: new, said: map[string]bool{}, every: map[string]bool{}}
 	for _, id := range agentIDs(old, new) {
 		was, is := old.policy(id, ""), new.policy(id, "")
 		c.words(id, was, is)
@@ -65,15 +58,15 @@ func compare(old, new *Document) (reasons []string, kept map[string][]approval.E
 	}
 	c.guards(kept)
 	c.denylists()
-	c.opaque("tools", old.Extra, new.Extra)
-	c.opaque("charters", old.Extra, new.Extra)
-	c.opaque("approvers", old.Extra, new.Extra)
+	c.opaque("", "tools", old.Extra, new.Extra)
+	c.opaque("", "charters", old.Extra, new.Extra)
+	c.opaque("", "approvers", old.Extra, new.Extra)
 	c.sources()
-	c.opaque("safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
+	c.opaque("", "safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
 	for _, id := range agentIDs(old, new) {
-		c.opaque("safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
+		c.opaque(id, "safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
 	}
-	return c.reasons, kept
+	return c, kept
 }
 
 // agentIDs returns "", which stands for every agent that neither document
@@ -95,10 +88,22 @@ type comparison struct {
 	old, new *Document
 	reasons  []string
 	said     map[string]bool
+	lines    []Line // the same in parts
+	// every holds the lines on every agent: they are none of each agent, too.
+	every map[string]bool
 }
 
-func (c *comparison) say(format string, args ...any) {
+// say says a sentence, and a line for it.
+func (c *comparison) say(line Line, format string, args ...any) {
 	reason := fmt.Sprintf(format, args...)
+	if line.Kind == LineOther && line.Text == "" {
+		line.Text = reason
+	}
+	c.lines = append(c.lines, line)
+	c.reason(reason)
+}
+
+func (c *comparison) reason(reason string) {
 	if c.said[reason] {
 		return
 	}
@@ -111,9 +116,24 @@ func (c *comparison) say(format string, args ...any) {
 	}
 }
 
+// inherited adds the line of some sentences, unless it was said of every agent for
+// the same reasons and with the same words.
+func (c *comparison) inherited(line Line, reasons ...string) {
+	same := fmt.Sprintf("%q", append(reasons, string(line.Kind), line.Name, line.Was, line.Is, line.Text))
+	switch {
+	case line.Agent == Every:
+		c.every[same] = true
+	case c.every[same]:
+		return
+	}
+	c.lines = append(c.lines, line)
+}
+
 // words compares what holds for an agent in the end, so that it does not
 // matter in which layer a value was changed.
 func (c *comparison) words(id string, was, is approval.Policy) {
+	mode := Line{Agent: whose(id), Kind: LineMode, Was: modeWords(was), Is: modeWords(is)}
+	var ofMode []string
 	say := func(field string, old, new any) {
 		where, own := is.Origins[field], "agents."+plain(id)+"."+field
 		switch {
@@ -122,7 +142,17 @@ func (c *comparison) words(id string, was, is approval.Policy) {
 		case where != own && was.Origins[field] == own: // a wider layer holds now, which may be as it was
 			where = "for agent " + plain(id) + " " + where
 		}
-		c.say("%s goes from %v to %v", where, old, new)
+		reason := fmt.Sprintf("%s goes from %v to %v", where, old, new)
+		c.reason(reason)
+		if field == "security" || field == "ask" {
+			ofMode = append(ofMode, reason)
+			return
+		}
+		c.inherited(Line{Agent: whose(id), Kind: LineSetting, Name: field, Was: fmt.Sprint(old), Is: fmt.Sprint(new)}, reason)
+	}
+	asks := func(so string) {
+		mode.Text = strings.TrimPrefix(mode.Text+", "+so, ", ")
+		say("ask", "off", string(is.Ask)+", "+so)
 	}
 	if approval.StricterSecurity(is.Security, was.Security) != is.Security {
 		say("security", was.Security, is.Security)
@@ -131,19 +161,22 @@ func (c *comparison) words(id string, was, is approval.Policy) {
 		say("ask", was.Ask, is.Ask)
 	}
 	if was.Ask == approval.AskOff && is.Ask != approval.AskOff && is.Security == approval.SecurityList {
-		say("ask", "off", string(is.Ask)+", so what was denied is asked about")
+		asks("so what was denied is asked about")
 	}
 	if approval.StricterSecurity(is.AskFallback, was.AskFallback) != is.AskFallback {
 		say("askFallback", was.AskFallback, is.AskFallback)
 	}
 	if was.Ask == approval.AskOff && is.Ask != approval.AskOff && is.AskFallback == approval.SecurityFull {
-		say("ask", "off", string(is.Ask)+", so askFallback full runs what was denied")
+		asks("so askFallback full runs what was denied")
 	}
 	if is.AutoAllowSkills && !was.AutoAllowSkills {
 		say("autoAllowSkills", false, true)
 	}
 	if approval.StricterPresence(is.Presence, was.Presence) != is.Presence {
 		say("presence", was.Presence, is.Presence)
+	}
+	if len(ofMode) > 0 {
+		c.inherited(mode, ofMode...)
 	}
 }
 
@@ -180,9 +213,9 @@ func (c *comparison) added(id, what string, old, new []string) {
 		case have[v] || c.said[key]: // or said for every agent
 		case id == "":
 			c.said[key] = true
-			c.say("the %s is added for every agent", key)
+			c.say(Line{Agent: Every, Kind: LineItem, Name: what, Text: v}, "the %s is added for every agent", key)
 		default:
-			c.say("the %s is added for agent %q", key, id)
+			c.say(Line{Agent: id, Kind: LineItem, Name: what, Text: v}, "the %s is added for agent %q", key, id)
 		}
 	}
 }
@@ -210,15 +243,24 @@ func (c *comparison) entries(id string) (kept []approval.Entry) {
 		equal[key]--
 		kept = append(kept, e.Entry)
 	}
+	var looser []approval.Entry
 	for _, e := range rest {
-		switch {
-		case e.Disabled || takeWider(equal, pattern[e.Pattern], e):
+		if e.Disabled || takeWider(equal, pattern[e.Pattern], e) {
 			kept = append(kept, e)
-		case pattern[e.Pattern] != nil:
-			c.say("agents.%s.allowlist: the entry %q changes%s", plain(id), e.Pattern, conditions(e, ", and has no conditions now"))
-		default:
-			c.say("agents.%s.allowlist: the entry %q is new%s", plain(id), e.Pattern, conditions(e, ""))
+			continue
 		}
+		looser = append(looser, e)
+	}
+	for _, e := range looser {
+		line := Line{Agent: id, Kind: LineRule, Entry: permission(e)}
+		if before, gone := takeOne(equal, pattern[e.Pattern]); gone {
+			line.Changes, line.Before = true, permission(before)
+		}
+		if pattern[e.Pattern] != nil {
+			c.say(line, "agents.%s.allowlist: the entry %q changes%s", plain(id), e.Pattern, conditions(e, ", and has no conditions now"))
+			continue
+		}
+		c.say(line, "agents.%s.allowlist: the entry %q is new%s", plain(id), e.Pattern, conditions(e, ""))
 	}
 	return kept
 }
@@ -240,6 +282,17 @@ func conditions(e approval.Entry, none string) string {
 		said = append(said, name+" "+string(fields[name]))
 	}
 	return ", with " + strings.Join(said, ", ")
+}
+
+// takeOne uses up one of the old entries that are there no more.
+func takeOne(left map[string]int, candidates []approval.Entry) (e approval.Entry, gone bool) {
+	for _, old := range candidates[:min(len(candidates), maxCandidates)] {
+		if key := permissionKey(old); left[key] > 0 {
+			left[key]--
+			return old, true
+		}
+	}
+	return e, false
 }
 
 // takeWider uses up one of the old entries that permits all that e permits.
@@ -311,15 +364,15 @@ func narrows(old, new approval.Entry) bool {
 // "*" holds for all, so it must stay in one of these two.
 func (c *comparison) denylists() {
 	everywhere := func(d *Document) []approval.DenyRule { return d.policy("", "").Denylist }
-	c.rulesGone("every agent", everywhere(c.old), everywhere(c.new))
+	c.rulesGone(Every, "every agent", everywhere(c.old), everywhere(c.new))
 	for _, id := range slices.Sorted(maps.Keys(c.old.Agents)) {
 		if id != Every {
-			c.rulesGone("agent "+plain(id), c.old.Agents[id].Denylist, c.new.policy(id, "").Denylist)
+			c.rulesGone(id, "agent "+plain(id), c.old.Agents[id].Denylist, c.new.policy(id, "").Denylist)
 		}
 	}
 }
 
-func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
+func (c *comparison) rulesGone(id, whose string, old, new []approval.DenyRule) {
 	type rule struct {
 		pattern, args string
 		anywhere      bool
@@ -333,7 +386,7 @@ func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
 	}
 	for _, r := range old {
 		if !have[key(r)] && !have[key(approval.DenyRule{Pattern: r.Pattern})] {
-			c.say("the denylist of %s loses %q", whose, r.Pattern)
+			c.say(Line{Agent: id, Kind: LineDenial, Denial: r}, "the denylist of %s loses %q", whose, r.Pattern)
 		}
 	}
 }
@@ -342,35 +395,36 @@ func (c *comparison) rulesGone(whose string, old, new []approval.DenyRule) {
 func (c *comparison) sources() {
 	for _, was := range c.old.Sources() {
 		if !slices.ContainsFunc(c.new.Sources(), func(is PolicySource) bool { return is.Key == was.Key && is.Serial >= was.Serial }) {
-			c.say("policyFrom: the policy of %s holds no more, or an older one may", was.Gateway)
+			c.say(Line{Agent: Every, Kind: LineSource, Text: was.Gateway}, "policyFrom: the policy of %s holds no more, or an older one may", was.Gateway)
 		}
 	}
 }
 
 // opaque compares what only others understand, and says all that differs.
-func (c *comparison) opaque(key string, old, new Extra) {
+func (c *comparison) opaque(id, key string, old, new Extra) {
 	if bytes.Equal(compact(old[key]), compact(new[key])) {
 		return
 	}
-	if !c.differ(key, valueOf(old[key]), valueOf(new[key])) {
-		c.say("%s changes, which may permit more", key)
+	if !c.differ(id, key, valueOf(old[key]), valueOf(new[key])) {
+		c.say(Line{Agent: whose(id), Kind: LineOther}, "%s changes, which may permit more", key)
 	}
 }
 
 // differ says where two values differ, down to what is in objects of both.
-func (c *comparison) differ(at string, old, new any) (said bool) {
+func (c *comparison) differ(id, at string, old, new any) (said bool) {
 	was, is := asObject(old), asObject(new)
 	switch {
 	case reflect.DeepEqual(old, new):
 		return false
 	case was == nil || is == nil:
-		c.say("%s changes, which may permit more: from %s to %s", at, textOf(old), textOf(new))
+		line := Line{Agent: whose(id), Kind: LineValue, Name: at, Was: textOf(old), Is: textOf(new)}
+		c.say(line, "%s changes, which may permit more: from %s to %s", at, line.Was, line.Is)
 		return true
 	}
 	all := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
-		said = c.differ(at+"."+plain(name), was[name], is[name]) || said
+		said = c.differ(id, at+"."+plain(name), was[name], is[name]) || said
 	}
 	return said
 }

@@ -38,10 +38,9 @@ type Held struct {
 	// one that waits. It is another one as soon as either of them is.
 	Hash    string
 	Loosens []string // what it would permit, in sentences
-	Undoes  []string // those of them that take a denial back
-	// Tightens and Denies are the same for the way back: what would be permitted
-	// again, and which denials would be gone, if it were turned down.
-	Tightens, Denies []string
+	Lines   []Line   // the same in parts, and by what it is tighter, which holds already
+	// Back is what would be permitted again if it were turned down.
+	Back []Line
 }
 
 // Policy returns what holds for an agent. While an edit is held that is the

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import App from './App.svelte'
 import { fake, type Fake, type Fixture } from './lib/backend.fake'
 import { calls, ended, host, question, replace, widths } from './lib/sample'
+import { change as text } from './lib/text'
 import type { Question, WouldDo } from './lib/types'
 
 const fixtures = import.meta.glob<Fixture>('./fixtures/*.json', { eager: true, import: 'default' })
@@ -385,28 +386,75 @@ describe('axe finds nothing on', () => {
 })
 
 describe('a change that a terminal wants', () => {
-  const wanted = (settings = false) => {
-    const fixture = structuredClone(fixtures['./fixtures/panel-terminal.json']!)
+  const wanted = (settings = false, name = 'panel-terminal') => {
+    const fixture = structuredClone(fixtures[`./fixtures/${name}.json`]!)
     return fake({ ...fixture, screen: { ...fixture.screen, settings } })
   }
   const answers = (backend: Fake) => calls(backend, 'answerChange')
 
-  test('names who wants it, shows each line, and what it takes back apart', async () => {
+  test('names who wants it, shows each line with a word, and what undoes apart', async () => {
     const { getByRole, getByText } = await open(wanted())
-    expect(getByRole('alertdialog', { name: 'zsh in Terminal wants to change what may run' })).toBeTruthy()
-    expect(getByText('If you did not just type this, deny.')).toBeTruthy()
-    const lines = getByRole('list', { name: 'What it would permit' })
-    expect([...lines.querySelectorAll('li')].map((li) => li.textContent)).toEqual([
-      'agents.codex.security goes from deny to full', 'agents.codex.allowlist: the entry "~/bin/**" is new',
+    expect(getByRole('alertdialog', { name: /^zsh in Terminal wants to change your rules/ })).toBeTruthy()
+    expect(getByText(text.heed)).toBeTruthy()
+    const lines = getByRole('list', { name: text.lines })
+    const parts = (of: Element) => ['.change-agent', '.change-what', '.change-word'].map((part) => of.querySelector(part)?.textContent.trim().replace(/\s+/g, ' '))
+    expect([...lines.querySelectorAll('li')].map(parts)).toEqual([
+      ['codex', 'Mode: Ask always →to Ask when needed', text.word.looser], ['codex', 'Adds rule: /usr/bin/npm run and anything after it', text.word.looser],
+      ['Every agent', 'Adds filter: jq', text.word.looser], ['codex', 'Adds denial: git push and anything after it', text.word.inForce],
     ])
-    expect(getByRole('group', { name: 'It takes back what denies:' }).textContent).toContain('loses "curl"')
-    expect(lines.textContent).not.toContain('curl')
+    const undoes = getByRole('group', { name: text.undoes })
+    expect(parts(undoes)).toEqual(['Every agent', 'Removes denial: curl with any arguments', text.word.undoes])
+    expect(undoes.textContent).toContain('This terminal added it 1 minute ago. Accepting takes it back.')
+    expect(getByText(text.high)).toBeTruthy()
+    expect(getByText(text.sum(3, 1, 1))).toBeTruthy()
+  })
+
+  test('folds a long one but what undoes, and cannot be accepted before it was opened', async () => {
+    const backend = wanted(false, 'panel-terminal-many')
+    const { getByRole, getByText, queryByText } = await open(backend)
+    const yes = getByRole('button', { name: text.accept(10) }) as HTMLButtonElement
+    const items = () => getByRole('list', { name: text.lines }).querySelectorAll('li')
+    expect([items().length, yes.disabled]).toEqual([7, true])
+    expect(getByText(text.tighter(2, true))).toBeTruthy()
+    expect(getByRole('group', { name: text.undoes })).toBeTruthy()
+    yes.click()
+    const fold = getByRole('button', { name: text.unfold(4) })
+    fold.focus()
+    expect(press('Enter').defaultPrevented).toBe(false)
+    fold.click()
+    await settle()
+    expect([items().length, yes.disabled, queryByText(text.readAll)]).toEqual([11, false, null])
+    expect(document.activeElement).toBe(items()[5])
+    expect(answers(backend)).toEqual([])
+    yes.click()
+    await settle()
+    expect(answers(backend)).toEqual([['change:5f1d', true]])
+  })
+
+  test('shows values, what narrows a rule and sentences whole, and counts no sentence', async () => {
+    const fixture = structuredClone(fixtures['./fixtures/panel-terminal.json']!)
+    const lines = fixture.screen.change!.lines
+    const [mode, rule] = lines
+    const more = 'the file /usr/bin/npm (sha256 00), instead of /usr/bin/npm run'
+    fixture.screen.change!.lines = [
+      { word: 'looser', kind: 'other', text: 'The charter work forbids nothing' },
+      { ...mode!, more: 'so what was denied is asked about' }, { ...rule!, changes: true, more },
+      { word: 'looser', agent: rule!.agent!, kind: 'value', name: 'tools.deny', was: '["t"]', is: '[]' },
+    ]
+    const { getByRole, getByText } = await open(fake(fixture))
+    const items = [...getByRole('list', { name: text.lines }).querySelectorAll('.change-what')].map((li) => li.textContent.trim().replace(/\s+/g, ' '))
+    expect(items).toEqual([
+      'The charter work forbids nothing', 'Mode: Ask always →to Ask when needed so what was denied is asked about',
+      `Changes rule: /usr/bin/npm run and anything after it ${more}`, 'tools.deny: ["t"] →to []',
+    ])
+    expect(getByText(text.sum(3, 0, 0))).toBeTruthy()
+    expect(getByRole('button', { name: text.accept(3) })).toBeTruthy()
   })
 
   test('has no key for a yes, and Deny has the focus', async () => {
     const backend = wanted()
     const { getByRole } = await open(backend)
-    const yes = getByRole('button', { name: 'Accept 3 changes' })
+    const yes = getByRole('button', { name: 'Accept 4 changes' })
     expect(document.activeElement).toBe(getByRole('button', { name: 'Deny' }))
     expect(yes.hasAttribute('aria-keyshortcuts')).toBe(false)
     yes.focus()
@@ -423,7 +471,7 @@ describe('a change that a terminal wants', () => {
     const backend = wanted()
     const { getByRole, queryByRole } = render(App, { backend })
     await settle()
-    getByRole('button', { name: 'Accept 3 changes' }).click()
+    getByRole('button', { name: 'Accept 4 changes' }).click()
     press('Escape')
     await settle()
     expect(answers(backend)).toEqual([])
@@ -435,7 +483,7 @@ describe('a change that a terminal wants', () => {
     expect(queryByRole('alertdialog')).toBeNull()
   })
 
-  test('cannot be accepted before its end was on the screen', async () => {
+  test('cannot be accepted before each looser line was on the screen', async () => {
     const observers: ((entries: { isIntersecting: boolean }[]) => void)[] = []
     vi.stubGlobal('IntersectionObserver', class {
       constructor(f: (typeof observers)[number]) {
@@ -447,10 +495,14 @@ describe('a change that a terminal wants', () => {
     try {
       const backend = wanted()
       const { getByRole } = await open(backend)
-      const yes = getByRole('button', { name: 'Accept 3 changes' }) as HTMLButtonElement
+      const yes = getByRole('button', { name: 'Accept 4 changes' }) as HTMLButtonElement
       expect(yes.disabled).toBe(true)
-      observers.forEach((f) => f([{ isIntersecting: true }]))
-      await settle()
+      expect(observers.length).toBe(4)
+      for (const f of observers) {
+        expect(yes.disabled).toBe(true)
+        f([{ isIntersecting: true }])
+        await settle()
+      }
       expect(yes.disabled).toBe(false)
     } finally {
       vi.unstubAllGlobals()
@@ -480,7 +532,7 @@ describe('a change that a terminal wants', () => {
     const backend = wanted()
     backend.answered = { ok: false, message: 'This is over.' }
     const { getByRole } = await open(backend)
-    getByRole('button', { name: 'Accept 3 changes' }).click()
+    getByRole('button', { name: 'Accept 4 changes' }).click()
     await settle()
     expect(getByRole('alert').textContent).toBe('This is over.')
   })

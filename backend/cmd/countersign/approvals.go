@@ -129,36 +129,11 @@ func writeEntries(w io.Writer, list map[string][]approval.Entry) {
 
 // narrowing says what narrows an entry, in one line.
 func narrowing(e approval.Entry) string {
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if len(e.Args) > 0 {
-		add("args %s", strings.Join(e.Args, " "))
+	words := host.Narrowing(e)
+	if len(e.Args) == 0 {
+		return words
 	}
-	if e.ArgsExact {
-		add("no further arguments")
-	}
-	if e.ArgPattern != "" {
-		add("arguments match %s", e.ArgPattern)
-	}
-	if e.Cwd != "" {
-		add("in %s", e.Cwd)
-	}
-	if e.SessionKey != "" {
-		add("session %s", e.SessionKey)
-	}
-	if e.ExpiresAt != 0 {
-		add("until %s", time.UnixMilli(e.ExpiresAt).Format(time.DateTime))
-	}
-	if e.UsesLeft != nil {
-		add("%d uses left", *e.UsesLeft)
-	}
-	if e.RequireIdentity != "" {
-		add("with the recorded %s", e.RequireIdentity)
-	}
-	if e.Disabled {
-		add("disabled")
-	}
-	return strings.Join(parts, ", ")
+	return strings.TrimSuffix("args "+strings.Join(e.Args, " ")+", "+words, ", ")
 }
 
 type approvalsAdd struct {

@@ -190,7 +190,7 @@ func (a *asker) sign(ctx context.Context, method string, params []byte, ask ipc.
 	for _, line := range strings.Split(ask.Text, "\n") { // what is signed
 		fmt.Fprintln(a.stderr, display.Escape(line))
 	}
-	fmt.Fprint(a.stderr, "Passphrase: ")
+	fmt.Fprint(a.stderr, passphraseFor(ask.Text))
 	select {
 	case typed := <-a.typed:
 		return key.Sign([]byte(typed.text), statement)

@@ -134,8 +134,9 @@ func (c operatorSign) passphrase(p *program, text string) ([]byte, error) {
 	if err := t.show(text); err != nil {
 		return nil, err
 	}
+	t.line("")
 	t.line("If you did not just type this, press Ctrl-C.")
-	return t.secret("Passphrase: ")
+	return t.secret(passphraseFor(text))
 }
 
 // offerPassphrase has a person set a passphrase at the first start, or go on

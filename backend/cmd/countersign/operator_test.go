@@ -55,7 +55,7 @@ func (w *world) loosens(t *testing.T, value, typed string) (made bool, shown str
 	t.Helper()
 	term, p := w.atTerminal(t, "policy", "set", "--agent", "main", "security", value)
 	if typed != "" {
-		term.shows(t, "Passphrase: ")
+		term.shows(t, "Passphrase to accept ")
 		term.types(t, typed+"\n")
 	}
 	<-p.over
@@ -82,7 +82,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("it is told %d times that nothing was changed:\n%s", n, shown)
 	}
 	made, shown := w.loosens(t, "full", typedPassphrase)
-	if !made || !strings.Contains(shown, "deny to full") || !strings.Contains(strings.NewReplacer("\n"+fold, "", "\n", "").Replace(shown), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
+	if !made || !strings.Contains(shown, "  looser   main  Mode: Deny → Allow all") || !strings.Contains(shown, "\nIf you did not just type this, press Ctrl-C.\nPassphrase to accept 1 change: ") || !strings.Contains(strings.NewReplacer("\n"+fold, "", "\n", "").Replace(shown), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
 		t.Errorf("made is %v:\n%s", made, shown)
 	}
 	for _, words := range [][]string{
@@ -95,7 +95,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("a pause was ended without the person: %s", out)
 	}
 	term, p := w.atTerminal(t, "resume")
-	term.shows(t, "Passphrase: ")
+	term.shows(t, "Passphrase to accept ")
 	term.types(t, typedPassphrase+"\n")
 	<-p.over
 	if !p.ProcessState.Success() {
@@ -142,7 +142,7 @@ func TestPassphraseForYes(t *testing.T) {
 		t.Errorf("a yes without the passphrase: %s", out)
 	}
 	term, p := w.atTerminal(t, "approvals", "approve", id)
-	term.shows(t, "Passphrase: ")
+	term.shows(t, "Passphrase to accept ")
 	if !strings.Contains(term.text(), "uname -s") {
 		t.Errorf("it does not show the command:\n%s", term.text())
 	}
@@ -195,7 +195,7 @@ func TestPassphraseAtHost(t *testing.T) {
 		p := background(t, w.asks("--agent", "main", "--wait", "5m", "--", "uname", row.option))
 		mark := len(term.text())
 		term.shows(t, "    uname "+row.option+"\n")
-		answer(t, term, "once", "Passphrase: ")
+		answer(t, term, "once", "Passphrase to accept this: ")
 		if since := term.text()[mark:]; !strings.Contains(since, "Allows once, for agent main: uname "+row.option) || !strings.Contains(since, w.state.Dir) {
 			t.Errorf("what is signed is not shown:\n%s", since)
 		}

@@ -81,7 +81,7 @@ func (t *personTerminal) show(text string) error {
 	if err != nil || width < foldWidth {
 		width = 80
 	}
-	shown, page := rows(text, width), pageOf(height)
+	shown, page := rows(laidOut(text, width, knowsUTF8(os.Getenv)), width), pageOf(height)
 	for len(shown) > page {
 		fmt.Fprintln(t, strings.Join(shown[:page], "\n"))
 		shown = shown[page:]

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/host"
 )
 
 // writePrompt shows one question and what can be typed.
@@ -84,15 +84,11 @@ func riskLine(r approval.Weighed) string {
 // writes says what an answer of always would write.
 func writes(e approval.Entry) string {
 	if e.ID == "" {
-		text := "save: " + strings.TrimSpace(e.Pattern+" "+command.Quote(e.Args))
+		text := "save: " + host.EntryWords(e)
 		for _, id := range e.Identity {
 			if id.Path != e.Pattern {
 				text += ", which leads to " + id.Path
 			}
-		}
-		e.Args = nil
-		if narrow := narrowing(e); narrow != "" {
-			text += ", " + narrow
 		}
 		return text
 	}

@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, Agent, ChangeLine, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -393,19 +393,6 @@ const looks: Record<string, (w: EntryWarning) => string> = {
 }
 
 /** What a command line wants to change. */
-export const change = {
-  title: (who: string) => `${who} wants to change what may run`,
-  heed: 'If you did not just type this, deny.',
-  lines: 'What it would permit',
-  undoes: 'It takes back what denies:',
-  denyMeans: 'If you deny, or do not answer, this terminal cannot ask for 10 minutes.',
-  deny: panel.deny,
-  escape: panel.escape,
-  accept: (n: number) => (n === 1 ? 'Accept the change' : `Accept ${n} changes`),
-  readAll: 'Read to the end first',
-  notTaken: 'The answer was not taken: try again.',
-}
-
 /** An edit of the policy file by somebody else. */
 export const outside = {
   who: 'Countersign',
@@ -659,6 +646,47 @@ export const settings = {
       'countersign.json': 'What is chosen here',
     },
   },
+}
+
+/** A change that a terminal wants. */
+export const change = {
+  title: (who: string) => `${who} wants to change your rules`,
+  high: 'High risk',
+  heed: 'If you did not just type this, deny.',
+  lines: 'What would change',
+  sum: (looser: number, undoes: number, tighter: number) =>
+    `${count(looser + undoes + tighter, 'line')}: ` +
+    [looser && `${looser} looser`, undoes && `${undoes} ${undoes === 1 ? 'undoes' : 'undo'} something`, tighter && `${tighter} tighter`].filter(Boolean).join(', '),
+  word: { looser: 'Looser', undoes: 'Undoes', tighter: 'Tighter', inForce: 'Tighter, in force' },
+  agent: (agent: Agent) => (agent.id === '*' ? settings.every : agent.name),
+  mode: 'Mode:',
+  to: 'to',
+  modeName: (mode: string) => settings.modes[mode] ?? settings.custom(mode),
+  setting: (name: string) => `${name === 'autoAllowSkills' ? 'Skills without a question' : (settings.words[name as Word] ?? name)}:`,
+  value: (value: string) => settings.values[value] ?? { true: 'Yes', false: 'No' }[value] ?? value,
+  does: (kind: string, tighter: boolean, changes = false, name = '') => {
+    const what = { rule: 'rule', denial: 'denial' }[kind] ?? ({ 'safe bin': 'filter' }[name] ?? name)
+    return `${changes ? 'Changes' : (kind === 'denial') === tighter ? 'Adds' : 'Removes'} ${what}:`
+  },
+  source: (tighter: boolean) => (tighter ? 'Follows the policy of' : 'Follows no more, or an older, policy of'),
+  unfold: (n: number) => `Show ${count(n, 'more looser line')}`,
+  tighter: (n: number, inForce: boolean) => `${count(n, 'tighter line')}${inForce ? ', in force already' : ''}`,
+  undoes: 'Undoes a change',
+  by: ({ by, kind }: ChangeLine) => {
+    if (!by) return 'Accepting takes it back.'
+    const who = { terminal: 'This terminal', window: 'You', file: 'An edit of the policy file' }[by.in] ?? by.who ?? ''
+    return `${who} ${kind === 'denial' ? 'added' : 'changed'} it ${by.minutes < 1 ? 'less than a minute' : count(by.minutes, 'minute')} ago. Accepting takes it back.`
+  },
+  ifDeny: 'If you deny',
+  denyMeans: 'This terminal cannot ask for 10 minutes, nor if you do not answer.',
+  ifAccept: 'If you accept',
+  acceptMeans: (n: number) => (n === 1 ? 'Undo it in Settings.' : `Undo all ${n} at once, in Settings.`),
+  deny: panel.deny,
+  escape: panel.escape,
+  accept: (n: number) => (n === 1 ? 'Accept the change' : `Accept ${n} changes`),
+  acceptOn: 'Accept is on.',
+  readAll: 'Show all looser lines first.',
+  notTaken: 'The answer was not taken: try again.',
 }
 
 export const firstRun = {

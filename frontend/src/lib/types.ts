@@ -6,6 +6,7 @@ export type Screen = shown.Screen
 export type Question = shown.Question
 export type Edit = shown.Edit
 export type Change = shown.Change
+export type ChangeLine = shown.ChangeLine
 export type Agent = shown.Agent
 export type Command = shown.Command
 export type Piece = shown.Piece
