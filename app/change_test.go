@@ -178,3 +178,41 @@ func TestChangeComesFirst(t *testing.T) {
 	a.got(done)
 	a.eventually("the settings are back", a.edits)
 }
+
+// What a terminal changed is taken back at once, whosever it was, and not where
+// something else was edited since.
+func TestUndoAccepted(t *testing.T) {
+	a := newTestApp(t, askMe)
+	a.settingsInSight()
+	changes := func(pattern string) {
+		before := a.host.Policy().Document
+		after, err := a.host.Update(func(d *store.Document) error {
+			d.Add("main", approval.Entry{Pattern: "/usr/bin/" + pattern})
+			d.Deny("other", approval.DenyRule{Pattern: pattern})
+			return d.Set("third", "ask", "off")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.settings.accepted(before, after.Document)
+	}
+	was, err := a.host.Policy().Document.Meaning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes("uname")
+	if !a.settings.Host().CanUndo {
+		t.Error("the page does not know that it can be taken back")
+	}
+	mustSave(t, a.settings.Undo())
+	if is, err := a.host.Policy().Document.Meaning(); err != nil || is != was {
+		t.Errorf("undo gives %+v", a.file())
+	}
+	changes("id")
+	if _, err := a.host.Update(func(d *store.Document) error { return d.Set("fourth", "ask", "always") }); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.settings.Undo(); s.OK || !s.Conflict || len(a.file().Agents["other"].Denylist) != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -234,7 +234,7 @@ func (s *Settings) apply(agentID, rev string, f func(*store.Document) error) Sav
 	if err != nil {
 		return s.failed(err, agentID)
 	}
-	s.undos.push(undo{agentID, after, before})
+	s.undos.push(undo{agentID: agentID, rev: after, before: before})
 	return s.saved(agentID)
 }
 
@@ -264,7 +264,7 @@ func (s *Settings) Undo() Saved {
 	old, err := store.Parse("the version before", u.before, s.app.person.Home)
 	if err == nil {
 		_, err = s.app.host.Update(func(d *store.Document) error {
-			if shown.Rev(d, u.agentID) != u.rev {
+			if !u.stands(d) {
 				return errChanged
 			}
 			u.restore(d, old)
@@ -320,7 +320,7 @@ func (s *Settings) Host() shown.Host {
 	now := s.app.host.Status()
 	h := shown.Host{
 		Version: now.Version, PID: now.PID, Started: now.Started, StateDir: display.Escape(now.StateDir), Socket: display.Escape(now.Socket),
-		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken), PassphraseChanged: now.PassphraseChanged,
+		Waiting: now.Waiting, Running: now.Running, Environment: now.Environment, Broken: display.Escape(now.Broken), PassphraseChanged: now.PassphraseChanged, CanUndo: s.undos.any(),
 		Held: []string{}, HeldHash: now.HeldHash, Bindings: []shown.Binding{}, Replaced: s.app.program.replaced(),
 	}
 	if c, err := config.Load(s.app.state.Gateway()); err != nil {

@@ -16,6 +16,29 @@ const maxUndos = 50
 type undo struct {
 	agentID, rev string
 	before       []byte
+	// whole tells that it may have changed all of the policy: rev is what it means
+	// after it then.
+	whole bool
+}
+
+// stands reports whether what the edit made still is what holds.
+func (u undo) stands(d *store.Document) bool {
+	if !u.whole {
+		return shown.Rev(d, u.agentID) == u.rev
+	}
+	meaning, err := d.Meaning()
+	return err == nil && meaning == u.rev
+}
+
+// accepted keeps how to take back a change that a terminal made, all of it at once.
+func (s *Settings) accepted(before, after *store.Document) {
+	text, err := before.Encode()
+	if err != nil {
+		return // there is nothing to go back to
+	}
+	if meaning, err := after.Meaning(); err == nil {
+		s.undos.push(undo{agentID: shown.Every, rev: meaning, before: text, whole: true})
+	}
 }
 
 type undos struct {
@@ -56,6 +79,15 @@ func (u *undos) any() bool {
 // restore puts back what shown.Rev compares, and nothing else. What an entry
 // was used for since stays with it, so that no lease is had twice.
 func (u undo) restore(d, old *store.Document) {
+	if u.whole {
+		for id, was := range old.Agents {
+			if is := d.Agents[id]; is != nil {
+				keepUse(was.Allowlist, is.Allowlist)
+			}
+		}
+		d.Defaults, d.Agents, d.Extra = old.Defaults, old.Agents, old.Extra
+		return
+	}
 	for _, id := range []string{u.agentID, shown.Every} {
 		was, is := old.Agents[id], d.Agents[id]
 		switch {

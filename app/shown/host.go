@@ -72,6 +72,8 @@ type Host struct {
 	// PassphraseChanged is when a start found another passphrase than the one
 	// before it, in unix milliseconds; 0 for not lately.
 	PassphraseChanged int64 `json:"passphraseChanged,omitempty"`
+	// CanUndo tells that the last edit can be taken back, or what a terminal changed.
+	CanUndo bool `json:"canUndo,omitempty"`
 	// Held is what an edit from outside would loosen, HeldHash its name.
 	Held     []string `json:"held"`
 	HeldHash string   `json:"heldHash,omitempty"`

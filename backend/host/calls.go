@@ -321,14 +321,17 @@ func policyAccept(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil, errOtherEdit
 	}
 	d := difference{lines: h.tightened.lines(held.Lines, h.makerOf(c), time.Now()), inForce: true, result: params.Hash}
-	if _, err := h.person(ctx, c, d); err != nil {
+	how, err := h.person(ctx, c, d)
+	if err != nil {
 		return nil, err
 	}
+	before := h.store.Snapshot().Document
 	if err := h.AcceptEdit(params.Hash); errors.Is(err, store.ErrChanged) {
 		return nil, errOtherEdit
 	} else if err != nil {
 		return nil, err
 	}
+	h.accepted(how, before, h.store.Snapshot().Document)
 	return struct{}{}, nil
 }
 

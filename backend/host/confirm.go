@@ -224,6 +224,13 @@ type needsPerson struct{ difference }
 
 func (needsPerson) Error() string { return "this edit needs the person" }
 
+// accepted tells the window of a change that was accepted in it.
+func (h *Host) accepted(how string, before, after *store.Document) {
+	if how == byWindow && h.opt.Accepted != nil {
+		h.opt.Accepted(before, after)
+	}
+}
+
 // update edits the policy for the command line, once the person agreed to what it
 // loosens, and lets the new one answer the questions it covers. also are lines on
 // what the policy only names.
@@ -232,11 +239,13 @@ func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit fun
 	var how string
 	by := h.makerOf(c)
 	for {
+		var before *store.Document
 		snap, err := h.edit(baseHash, by, func(d *store.Document) error {
 			if err := edit(d); err != nil {
 				return err
 			}
-			now, err := h.differenceOf(h.store.Snapshot().Document, d, by)
+			before = h.store.Snapshot().Document
+			now, err := h.differenceOf(before, d, by)
 			if err != nil || len(now.asked()) == 0 {
 				return err
 			}
@@ -248,6 +257,7 @@ func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit fun
 		var first needsPerson
 		switch {
 		case err == nil:
+			h.accepted(how, before, snap.Document)
 			return map[string]string{"hash": snap.Hash}, nil
 		case !errors.As(err, &first):
 			return nil, err

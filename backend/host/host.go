@@ -69,6 +69,9 @@ type Options struct {
 	// command line has gone, or the time is over. Its error says why the change
 	// could not be shown. nil: the panel cannot, and the settings are for that.
 	AskPerson func(ctx context.Context, c Change) (accepted string, err error)
+	// Accepted is told of the policy before and after such a change was made, unless
+	// it is nil: it can be taken back. It must not block.
+	Accepted func(before, after *store.Document)
 	// Programs are paths of further programs of ours, such as the command line
 	// beside the app: they may operate, and commands must not touch them.
 	Programs []string

@@ -209,3 +209,30 @@ func TestTextWithSentences(t *testing.T) {
 		t.Errorf("it shows\n%s\nwant\n%s", shown, want)
 	}
 }
+
+// TestAcceptedIsTold: the window learns what to go back to, of what was accepted in
+// it and of nothing else.
+func TestAcceptedIsTold(t *testing.T) {
+	b, g := windowed(t)
+	var told [][2]approval.Security
+	b.opt.Accepted = func(before, after *store.Document) {
+		told = append(told, [2]approval.Security{before.Agent("main").Security, after.Agent("main").Security})
+	}
+	set := func(value string) func(*store.Document) error {
+		return func(d *store.Document) error { return d.Set("main", "security", value) }
+	}
+	must(t, b.editAs(set("deny"))) // nobody is asked
+	must(t, b.editAs(set("full")))
+	must(t, b.editAs(set("allowlist")))
+	held := b.holds(set("full"))
+	must(t, b.call("policy.accept", map[string]string{"hash": held.Hash}, nil))
+	_, err := b.Update(set("deny"))
+	must(t, err)
+	g.answer = refuse
+	if err := b.editAs(set("full")); err == nil {
+		t.Error("it was loosened")
+	}
+	if want := [][2]approval.Security{{"deny", "full"}, {"allowlist", "full"}}; !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
+	}
+}

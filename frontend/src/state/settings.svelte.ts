@@ -192,6 +192,7 @@ export class SettingsState {
   #meet(host: Host) {
     if (host.heldHash !== this.host?.heldHash) this.#guard.restart()
     this.host = host
+    if (host.canUndo) this.canUndo = true // a terminal may have changed something
   }
 
   /** Who is shown first: who waits, else who asked last, else every agent. */
