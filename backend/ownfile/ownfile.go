@@ -23,6 +23,12 @@ func Open(path string) (*os.File, error) { return open(path) }
 // Ours reports whether a file belongs to the user that we run as.
 func Ours(info fs.FileInfo) bool { return ours(info) }
 
+// RootAlone returns nil where nobody but root can change what lies at a path: it is
+// a plain file, it and all folders above are root's, none is a link, and no others may
+// write one. An access list that lets this user write counts too, unless this user is
+// root.
+func RootAlone(path string) error { return rootAlone(path) }
+
 // Lock takes the lock of a file, which it makes where there is none, and gives
 // ErrLocked where somebody else holds it. It ends with the file.
 func Lock(path string, mode fs.FileMode) (*os.File, error) { return lock(path, mode) }

@@ -76,3 +76,21 @@ func TestLock(t *testing.T) {
 		t.Error("a link is followed: ", err)
 	}
 }
+
+// TestRootAlone: what anybody else could have put there does not count. Package
+// operator spoils each part of a path.
+func TestRootAlone(t *testing.T) {
+	program, err := filepath.EvalSymlinks("/usr/bin/env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(t.TempDir(), "mine") // below a folder that all may write
+	if err := os.WriteFile(mine, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{program: true, mine: false, "env": false, "/usr/bin": false, "/usr/bin/nothing-is-here": false} {
+		if err := RootAlone(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

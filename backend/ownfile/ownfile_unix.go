@@ -4,8 +4,10 @@ package ownfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,4 +38,28 @@ func lock(path string, mode fs.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+func rootAlone(path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("%s is no absolute path", path)
+	}
+	path = filepath.Clean(path)
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return err
+		}
+		kind := info.IsDir()
+		if at == path {
+			kind = info.Mode().IsRegular()
+		}
+		mayWrite := os.Geteuid() != 0 && unix.Access(at, unix.W_OK) == nil
+		if !kind || mayWrite || info.Sys().(*syscall.Stat_t).Uid != 0 || info.Mode().Perm()&0o022 != 0 {
+			return fmt.Errorf("%s must be root's, no link, and nobody else may write it", at)
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
 }

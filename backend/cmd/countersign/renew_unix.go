@@ -6,12 +6,11 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/countersign-app/countersign/backend/ownfile"
 )
 
 // renewEvery is how often a host looks for an upgrade of its program. More often
@@ -51,30 +50,12 @@ func unchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// rootsAlone reports whether a program and all folders above it are root's, and
-// neither this user nor anybody else can write them. Where this user is root
-// nothing is.
+// rootsAlone reports whether a program can be run that nobody but root can change.
+// Where this user is root it is false: nothing is guarded from them.
 func rootsAlone(program string) bool {
-	if os.Geteuid() == 0 || !filepath.IsAbs(program) {
-		return false
-	}
-	for path := filepath.Clean(program); ; path = filepath.Dir(path) {
-		info, err := os.Lstat(path)
-		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.Mode().Perm()&0o022 != 0 || unix.Access(path, unix.W_OK) == nil {
-			return false
-		}
-		switch {
-		case path == program:
-			if !info.Mode().IsRegular() || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 || info.Mode().Perm()&0o111 == 0 || info.Size() == 0 {
-				return false
-			}
-		case !info.IsDir():
-			return false
-		}
-		if path == "/" {
-			return true
-		}
-	}
+	info, err := os.Lstat(program)
+	runs := err == nil && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) == 0 && info.Mode().Perm()&0o111 != 0 && info.Size() > 0
+	return runs && os.Geteuid() != 0 && ownfile.RootAlone(program) == nil
 }
 
 // become runs a program in place of this one, with the same arguments and more.
