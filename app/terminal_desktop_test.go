@@ -109,7 +109,7 @@ func TestWindowAcceptsATerminalsChange(t *testing.T) {
 	d.eventually("a script is refused", func() bool { return strings.Contains(shell.ends(0), "this is for its window") })
 	shell.types("", loosen...)
 	d.wait(apptest.Heading, "bash in ")
-	d.shows("goes from allowlist to full")
+	d.shows("Custom: full/on-miss")
 	d.shows("If you did not just type this, deny.")
 	if full() {
 		t.Error("it counts before its button")
