@@ -404,7 +404,6 @@ export const outside = {
   later: 'Later',
   take: 'Take the change',
   escape: panel.escape,
-  notTaken: 'The answer was not taken: try again.',
 }
 
 export const settings = {
