@@ -82,7 +82,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("it is told %d times that nothing was changed:\n%s", n, shown)
 	}
 	made, shown := w.loosens(t, "full", typedPassphrase)
-	if !made || !strings.Contains(shown, "  looser   main  Mode: Deny → Allow all") || !strings.Contains(shown, "\nIf you did not just type this, press Ctrl-C.\nPassphrase to accept 1 change: ") || !strings.Contains(strings.NewReplacer("\n"+fold, "", "\n", "").Replace(shown), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
+	if !made || !strings.Contains(shown, "  looser   main  Mode: deny/on-miss ") || !strings.Contains(shown, " full/on-miss\n") || !strings.Contains(shown, "\nIf you did not just type this, press Ctrl-C.\nPassphrase to accept 1 change: ") || !strings.Contains(strings.NewReplacer("\n"+fold, "", "\n", "").Replace(shown), w.state.Dir) || strings.Contains(shown, typedPassphrase) {
 		t.Errorf("made is %v:\n%s", made, shown)
 	}
 	for _, words := range [][]string{
