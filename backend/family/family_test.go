@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,13 +19,14 @@ const me, root = 501, 0
 type tree struct {
 	infos    map[int]proc.Info
 	programs map[int]Program
+	mu       sync.Mutex // a book looks once a second by itself
 }
 
 // grown makes a machine from lines "pid ppid pgrp sid tty uid program words". A
 // program that begins with + is root's file, and words are joined by spaces. tty
 // is 0 for none.
 func grown(lines string) *tree {
-	t := &tree{map[int]proc.Info{}, map[int]Program{}}
+	t := &tree{infos: map[int]proc.Info{}, programs: map[int]Program{}}
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line != "" {
 			t.add(line)
@@ -46,7 +48,16 @@ func (t *tree) add(line string) {
 	if len(program.Argv) == 0 {
 		program.Argv = []string{name}
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.infos[p.PID], t.programs[p.PID] = p, program
+}
+
+// end takes a process away.
+func (t *tree) end(pid int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.infos, pid)
 }
 
 func (t *tree) id(pid int) proc.ID { return t.infos[pid].ID() }
@@ -54,6 +65,8 @@ func (t *tree) id(pid int) proc.ID { return t.infos[pid].ID() }
 func (t *tree) look() Look {
 	return Look{
 		Stat: func(pid int) (proc.Info, error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
 			p, there := t.infos[pid]
 			if !there {
 				return proc.Info{}, proc.ErrGone
@@ -61,13 +74,21 @@ func (t *tree) look() Look {
 			return p, nil
 		},
 		All: func() (list []proc.Info, err error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
 			for _, p := range t.infos {
 				list = append(list, p)
 			}
 			return list, nil
 		},
-		Path: func(pid int) (string, error) { return t.programs[pid].Path, nil },
+		Path: func(pid int) (string, error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			return t.programs[pid].Path, nil
+		},
 		Program: func(p proc.Info) (Program, error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
 			program, there := t.programs[p.PID]
 			if !there {
 				return Program{}, proc.ErrGone
@@ -292,7 +313,7 @@ func TestOrphans(t *testing.T) {
 			}
 			b.Lost()
 			for _, pid := range row.ended {
-				delete(m.infos, pid)
+				m.end(pid)
 			}
 			if slices.Contains(row.ended, row.peer) {
 				b.Lost() // it is seen to be gone
@@ -344,7 +365,7 @@ func TestBirths(t *testing.T) {
 	if b.Check(m.id(130)) == nil {
 		t.Error("what another thread starts passes")
 	}
-	delete(m.infos, 111)
+	m.end(111)
 	b.Ended(111)
 	if slices.Contains(b.List()[0].Members, 111) {
 		t.Error("the ended stay")
@@ -372,7 +393,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for i := range maxMembers + 5 {
-		delete(m.infos, 10_000+i)
+		m.end(10_000 + i)
 	}
 	if b.Check(m.id(200)) == nil {
 		t.Error("births that nobody knows are forgotten")
@@ -391,7 +412,7 @@ func TestBounds(t *testing.T) {
 	if _, err := b.Take(many.id(200), ""); err == nil {
 		t.Error("no bound on families")
 	}
-	delete(many.infos, 10_000)
+	many.end(10_000)
 	if _, err := b.Take(many.id(200), ""); err != nil {
 		t.Errorf("after one has ended: %v", err)
 	}
@@ -410,7 +431,7 @@ func TestUnseen(t *testing.T) {
 	if b.Check(m.id(110)) == nil {
 		t.Error("a process whose parent cannot be seen passes")
 	}
-	delete(m.infos, 30) // above root's sshd-session
+	m.end(30) // above root's sshd-session
 	if err := b.Check(m.id(33)); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -26,6 +27,30 @@ type stage struct {
 	*testing.T
 	dir  string
 	told bool // of births, which only some kernels do
+	losses
+}
+
+// losses counts how often the kernel had more births to tell than it has room for:
+// on a busy machine a test cannot know that it was told of one then.
+type losses struct{ n atomic.Int32 }
+
+type counted struct {
+	family.Births
+	*losses
+}
+
+func (c counted) Lost() {
+	c.n.Add(1)
+	c.Births.Lost()
+}
+
+// late ends a test that was told nothing of a birth in time.
+func (l *losses) late(t *testing.T) {
+	t.Helper()
+	if l.n.Load() > 0 {
+		t.Skip("the machine is too busy: the kernel lost births")
+	}
+	t.Fatal("it may operate")
 }
 
 // play makes a stage from lines "NAME: what its script does".
@@ -131,7 +156,7 @@ func (s *stage) book(uid int, births bool) *family.Book {
 	look.Forks = nil
 	if births {
 		look.Forks = func(b family.Births) (func(), error) {
-			stop, err := forks(b)
+			stop, err := forks(counted{b, &s.losses})
 			s.told = err == nil
 			return stop, err
 		}
@@ -343,8 +368,11 @@ func TestRowOrphans(t *testing.T) {
 			}
 			// The kernel tells of births beside what we do.
 			for end := time.Now().Add(10 * time.Second); b.Check(it) == nil; time.Sleep(5 * time.Millisecond) {
-				if !row.births || time.Now().After(end) {
+				if !row.births {
 					t.Fatal("it may operate")
+				}
+				if time.Now().After(end) {
+					s.late(t)
 				}
 			}
 		})
@@ -399,7 +427,7 @@ func TestRowAgentStartsAnew(t *testing.T) {
 			if births {
 				for end := time.Now().Add(10 * time.Second); b.Check(hook) == nil; time.Sleep(5 * time.Millisecond) {
 					if time.Now().After(end) {
-						t.Fatal("it may operate")
+						s.late(t)
 					}
 				}
 			}

@@ -22,10 +22,10 @@ func TestSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := family.System()
-	told := true
+	told, lost := true, losses{}
 	if forks := look.Forks; forks != nil {
 		look.Forks = func(b family.Births) (func(), error) {
-			stop, err := forks(b)
+			stop, err := forks(counted{b, &lost})
 			told = err == nil
 			return stop, err
 		}
@@ -73,7 +73,8 @@ func TestSystem(t *testing.T) {
 	if told {
 		for end := time.Now().Add(10 * time.Second); b.Check(info.ID()) == nil; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("an orphan of its own session passes: %+v, %+v", info, b.List())
+				t.Logf("an orphan of its own session passes: %+v, %+v", info, b.List())
+				lost.late(t)
 			}
 		}
 	}

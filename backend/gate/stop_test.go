@@ -406,6 +406,8 @@ func TestPauseLeavesPlaces(t *testing.T) {
 		wait("1/1", fmt.Sprint(i))
 	}
 	b.heldBack(pending.Total / 2)
+	for end := time.Now().Add(30 * time.Second); limited.Load() < 10 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
 	wait("2/2", "honest")
 	b.heldBack(pending.Total/2 + 1)
 	hangUp()
