@@ -60,7 +60,7 @@ func TestUndoesWhatWasTightened(t *testing.T) {
 	} {
 		b, g := windowed(t)
 		b.mustSet(t, "ask", "on-miss")
-		b.tightened = tightenings{}
+		b.tightened.forget()
 		must(t, row.by(b, row.tightens))
 		b.tightened.age(row.age)
 		b.seat = func(approval.Peer) (family.Seat, error) { return zsh, nil }
@@ -84,6 +84,12 @@ func (t *tightenings) all() []tightening {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.list
+}
+
+func (t *tightenings) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = nil
 }
 
 // age lets time pass.
