@@ -22,13 +22,8 @@ import (
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-const (
-	// confirmTime is how long a person may take to read and to type.
-	confirmTime = 2 * time.Minute
-	// maxSigned is how many lines are signed: the policy tells no more of a
-	// difference, and what is not told is not agreed to.
-	maxSigned = 100
-)
+// confirmTime is how long a person may take to read and to type.
+const confirmTime = 2 * time.Minute
 
 // confirms are calls that wait for a person's signature, by their connections:
 // each has one at a time, the last, and none outlives it. So there are no more
@@ -87,6 +82,9 @@ func (c *confirms) began(conn uint64, said *ipc.Confirmation) time.Time {
 	return time.Now()
 }
 
+// ErrTooMuch says that not all of a change can be shown, so that nobody can sign it.
+var ErrTooMuch = fmt.Errorf("this loosens more than %d lines, which cannot be shown before a signature: make it in smaller parts", store.MaxReasons)
+
 // errNoPassphrase says that nobody can be known to be the person here.
 var errNoPassphrase = errors.New("this needs the person, and no passphrase is set: end the host, run `countersign operator passphrase`, and start it again; or start it with `--operate=anyone`, if no agent runs on this machine")
 
@@ -119,8 +117,8 @@ func (h *Host) person(ctx context.Context, c ipc.Call, d difference) (how string
 	case len(h.keys) == 0:
 		return "", errNoPassphrase
 	}
-	if len(d.asked()) > maxSigned {
-		return "", errTooMuch
+	if len(d.asked()) > store.MaxReasons {
+		return "", ErrTooMuch
 	}
 	text := h.confirmText(c, d, h.confirms.began(c.Conn, c.Confirmation))
 	if c.Confirmation == nil {

@@ -226,10 +226,10 @@ func TestTextIsWhole(t *testing.T) {
 		}
 	}
 	var d difference
-	for i := range maxSigned + 1 {
+	for i := range store.MaxReasons + 1 {
 		d.lines = append(d.lines, sentences(fmt.Sprint("line ", i))...)
 	}
-	if _, err := b.person(context.Background(), ipc.Call{}, d); !errors.Is(err, errTooMuch) {
+	if _, err := b.person(context.Background(), ipc.Call{}, d); !errors.Is(err, ErrTooMuch) {
 		t.Errorf("more lines than are told: %v", err)
 	}
 }

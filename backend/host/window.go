@@ -89,7 +89,6 @@ var (
 	errQuiet     = errors.New("changes from this terminal were not wanted in Countersign's window")
 	errShutOut   = errors.New("three changes in a row were not wanted in Countersign's window: until the app starts anew make changes in its settings")
 	errTooLong   = fmt.Errorf("this loosens more than %d lines, which nobody reads in a window: make it in smaller parts, or in Countersign's settings", maxShown)
-	errTooMuch   = fmt.Errorf("this loosens more than %d lines, which cannot be shown before a signature: make it in smaller parts", maxSigned)
 	errOtherwise = errors.New("what would change is something else by now: try again")
 )
 

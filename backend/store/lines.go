@@ -109,7 +109,7 @@ func once(lines []Line) (list []Line) {
 	for _, l := range lines {
 		switch {
 		case slices.ContainsFunc(list, func(other Line) bool { return reflect.DeepEqual(other, l) }):
-		case len(list) == maxReasons:
+		case len(list) == MaxReasons:
 			return append(list, andMore)
 		default:
 			list = append(list, l)

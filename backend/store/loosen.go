@@ -13,8 +13,9 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// maxReasons bounds the sentences of one comparison.
-const maxReasons = 100
+// MaxReasons bounds the sentences and lines of one comparison. Where there are more,
+// one more stands for them: nobody can agree to that.
+const MaxReasons = 100
 
 // Loosens says in sentences what the new document permits, or may permit,
 // that the old one does not. No sentences means that nothing can run, without
@@ -109,9 +110,9 @@ func (c *comparison) reason(reason string) {
 	}
 	c.said[reason] = true
 	switch n := len(c.reasons); {
-	case n < maxReasons:
+	case n < MaxReasons:
 		c.reasons = append(c.reasons, reason)
-	case n == maxReasons:
+	case n == MaxReasons:
 		c.reasons = append(c.reasons, "and more")
 	}
 }

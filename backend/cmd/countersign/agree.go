@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 // errUnsigned says that the person did not agree.
@@ -25,6 +27,8 @@ func (p *program) agree(method string, params any, loosens []string) error {
 		return nil
 	case err != nil:
 		return err
+	case len(loosens) > store.MaxReasons:
+		return host.ErrTooMuch
 	}
 	call, err := json.Marshal(params)
 	if err != nil {
@@ -32,7 +36,7 @@ func (p *program) agree(method string, params any, loosens []string) error {
 	}
 	ask := ipc.ConfirmAsk{
 		Nonce: rand.Text(),
-		Text:  fmt.Sprintf("  %s\nNo host runs in %s: this program changes the file itself.", strings.Join(loosens, "\n  "), p.state.Dir),
+		Text:  fmt.Sprintf("  %s\nNo host runs in %s: this program changes the file itself.", strings.Join(loosens, "\n  "), display.Line(p.state.Dir)),
 	}
 	signature, err := p.sign(p.ctx, method, call, ask)
 	if err != nil {
