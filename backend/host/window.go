@@ -56,10 +56,14 @@ type difference struct {
 // differenceOf compares what holds with what an edit made of it, where that is
 // looser.
 func (h *Host) differenceOf(old, new *store.Document, by maker) (d difference, err error) {
-	if len(store.Loosens(old, new)) == 0 {
+	reasons := store.Loosens(old, new)
+	if len(reasons) == 0 {
 		return d, nil
 	}
 	d.lines = h.tightened.lines(store.Differences(old, new), by, time.Now())
+	if len(d.asked()) == 0 { // then the sentences are all that can be shown
+		d.lines = append(sentences(reasons...), d.lines...)
+	}
 	if d.base, err = old.Meaning(); err == nil {
 		d.result, err = new.Meaning()
 	}

@@ -87,8 +87,8 @@ func (c *conn) identify() bool {
 	}
 	c.ours = c.s.door.programs.run(c.at.pid)
 	most := c.s.maxConns / 2
-	if c.ours { // a node service uses one for each command of a gateway
-		most = max(most, c.s.maxConns-2*c.s.reserved)
+	if c.ours {
+		most = max(most, c.s.forOurs())
 	}
 	c.mu.Lock()
 	c.idle = time.Now()
@@ -408,8 +408,8 @@ func (c *conn) wait(who string, operates bool) *fair.Places {
 	}
 	if c.waiting == 0 {
 		own := 0
-		if c.ours { // as many as one process may have
-			own = c.s.maxConns - 2*reservedConns
+		if c.ours {
+			own = c.s.forOurs()
 		}
 		if !c.s.busy.Take(who, own) {
 			from.Leave(who)

@@ -310,6 +310,10 @@ func (s *Server) forget(c *conn) {
 	delete(s.conns, c)
 }
 
+// forOurs is how many connections one process of our programs may have: a node
+// service uses one for each command of a gateway.
+func (s *Server) forOurs() int { return s.maxConns - 2*s.reserved }
+
 // room reports whether there is a place for a connection. taking is
 // locked, so the answer holds until it is added.
 func (s *Server) room(nc *net.UnixConn) bool {
