@@ -151,7 +151,8 @@ func Start(opt Options) (*Host, error) {
 		return nil, err
 	}
 	h.work.Go(func() { h.readMachine(ctx) })
-	h.work.Go(func() { h.follow(ctx) })
+	first := h.store.Snapshot() // before anybody is answered, who could change it
+	h.work.Go(func() { h.follow(ctx, first) })
 	if h.untidy {
 		h.work.Go(func() {
 			defer rescue.Catch(h.log, "what an earlier host left", nil)

@@ -127,9 +127,9 @@ func (errConfirm) Error() string { return "this edit has to be confirmed" }
 func (h *Host) edit(baseHash string, by maker, edit func(*store.Document) error) (store.Snapshot, error) {
 	var confirmed []string
 	for {
-		var before *store.Document
+		var before store.Snapshot
 		snap, err := h.store.Update(baseHash, func(d *store.Document) error {
-			before = h.store.Snapshot().Document
+			before = h.store.Snapshot()
 			if err := edit(d); err != nil || !h.Present() {
 				return err
 			}
@@ -142,7 +142,7 @@ func (h *Host) edit(baseHash string, by maker, edit func(*store.Document) error)
 		var first errConfirm
 		if !errors.As(err, &first) {
 			if err == nil {
-				h.tightened.add(before, snap.Document, by, time.Now(), time.Time{})
+				h.tightened.add(before, snap, by, time.Now())
 				h.gate.Recheck()
 			}
 			return snap, err
@@ -276,27 +276,28 @@ func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
 
 // follow judges the waiting questions again after every change of the policy,
 // and tells whoever shows it.
-func (h *Host) follow(ctx context.Context) {
-	was, looked := h.store.Snapshot(), time.Now()
+func (h *Host) follow(ctx context.Context, was store.Snapshot) {
+	whole := was // the last one that could be read: of a broken file nothing is known
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.store.Changed():
 		}
-		now, at := h.store.Snapshot(), time.Now()
-		if now.Generation != was.Generation {
-			h.byFile(was.Document, now.Document, at, looked)
+		now := h.store.Snapshot()
+		if now.Generation != whole.Generation && now.Broken == nil {
+			h.byFile(whole, now)
+			whole = now
 		}
 		h.changed(now.Generation != was.Generation)
-		was, looked = now, at
+		was = now
 	}
 }
 
 // byFile takes what nobody said to this host for an edit of the file.
-func (h *Host) byFile(was, now *store.Document, at, looked time.Time) {
+func (h *Host) byFile(was, now store.Snapshot) {
 	defer rescue.Catch(h.log, "what an edit of the policy tightened", nil)
-	h.tightened.add(was, now, theFile, at, looked)
+	h.tightened.add(was, now, theFile, time.Now())
 }
 
 func (h *Host) changed(policy bool) {

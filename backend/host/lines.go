@@ -183,9 +183,10 @@ type tightenings struct {
 }
 
 type tightening struct {
-	key string // of the line
-	by  maker
-	at  time.Time
+	key        string // of the line
+	by         maker
+	at         time.Time
+	generation uint64 // of the policy that it made
 }
 
 // maker is who changes the policy.
@@ -208,28 +209,28 @@ func (h *Host) makerOf(c ipc.Call) maker {
 	return m
 }
 
-// add keeps who made what is tighter in a document than in the one before it. What
-// was just kept of somebody is not the file's.
-func (t *tightenings) add(old, new *store.Document, by maker, now, since time.Time) {
-	if old == nil || new == nil {
+// add keeps who made what is tighter in a policy than in the one before it. What was
+// kept of somebody for a policy since then is not the file's.
+func (t *tightenings) add(old, new store.Snapshot, by maker, now time.Time) {
+	if old.Document == nil || new.Document == nil {
 		return
 	}
-	lines := store.Differences(old, new)
+	lines := store.Differences(old.Document, new.Document)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.list = slices.DeleteFunc(t.list, func(one tightening) bool { return now.Sub(one.at) > remembersTightening })
 	for _, l := range lines {
 		lease := l.Entry.ExpiresAt != 0 || l.Entry.UsesLeft != nil || l.Entry.SessionKey != "" // they end by themselves
 		if !l.Tighter || lease {
 			continue
 		}
 		key := l.Key()
-		known := func(one tightening) bool { return one.key == key && !one.at.Before(since) }
+		known := func(one tightening) bool { return one.key == key && one.generation > old.Generation }
 		if by == theFile && slices.ContainsFunc(t.list, known) {
 			continue
 		}
-		t.list = append(t.list, tightening{key, by, now})
+		t.list = append(t.list, tightening{key, by, now, new.Generation})
 	}
+	t.list = slices.DeleteFunc(t.list, func(one tightening) bool { return now.Sub(one.at) > remembersTightening })
 	if over := len(t.list) - maxTightenings; over > 0 {
 		t.list = slices.Delete(t.list, 0, over)
 	}

@@ -46,13 +46,10 @@ func TestChangedPassphraseIsTold(t *testing.T) {
 	}
 }
 
-// TestWays: the status says how the person is known.
+// TestWays: the status says how the person is known, and whose answers count.
 func TestWays(t *testing.T) {
-	b := newBench(t)
 	key, err := operator.New(passphrase)
 	must(t, err)
-	must(t, key.Write(b.opt.State.OperatorPublic()))
-	without := b.opt
 	for name, row := range map[string]struct {
 		passphrase, terminal, anyone, panel, fromTerminal bool
 		root                                              string
@@ -67,17 +64,18 @@ func TestWays(t *testing.T) {
 		"the window":                        {passphrase: true, panel: true, want: []Way{ByWindow}},
 		"the window, and answers elsewhere": {passphrase: true, panel: true, fromTerminal: true, want: []Way{ByWindow, ByPassphrase}},
 	} {
-		b.opt = without
-		b.opt.Terminal, b.opt.OperateAnyone, b.opt.Panel, b.opt.OperatorKeys = row.terminal, row.anyone, row.panel, row.root
-		b.opt.FromTerminal = func() bool { return row.fromTerminal }
-		b.passphrase, b.keys = row.passphrase, nil
+		h := &Host{passphrase: row.passphrase, opt: Options{
+			Terminal: row.terminal, OperateAnyone: row.anyone, Panel: row.panel, OperatorKeys: row.root,
+			FromTerminal: func() bool { return row.fromTerminal },
+		}}
 		if row.passphrase || row.root != "" {
-			b.keys = []operator.Key{key}
+			h.keys = []operator.Key{key}
 		}
-		if got := b.Status().Confirms; !slices.Equal(got, row.want) {
+		if got := h.ways(); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
+	b := newBench(t)
 	_, err = b.Update(func(d *store.Document) error {
 		for _, id := range []string{"a", "b"} {
 			d.Agent(id).AcceptAnswersFrom = []string{"desk:1", id}
@@ -85,6 +83,9 @@ func TestWays(t *testing.T) {
 		return nil
 	})
 	must(t, err)
+	if got := b.Status().Confirms; !slices.Equal(got, []Way{}) {
+		t.Errorf("a host without a passphrase: %q", got)
+	}
 	if got := b.Status().AnswersFrom; !slices.Equal(got, []string{"a", "b", "desk:1"}) {
 		t.Errorf("answers of %q count", got)
 	}
