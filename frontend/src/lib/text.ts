@@ -392,7 +392,6 @@ const looks: Record<string, (w: EntryWarning) => string> = {
   unused: (w) => `Not used for ${w.days} days.`,
 }
 
-/** What a command line wants to change. */
 /** An edit of the policy file by somebody else. */
 export const outside = {
   who: 'Countersign',
