@@ -50,18 +50,14 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 }
 
 func parse(text string, g grammar) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(g.variant()), syntax.KeepComments(strings.Contains(text, "\\\n"))).Parse(strings.NewReader(text), "")
-}
-
-// variant is the parser's name of a grammar.
-func (g grammar) variant() syntax.LangVariant {
+	lang := syntax.LangPOSIX
 	switch g {
 	case bash:
-		return syntax.LangBash
+		lang = syntax.LangBash
 	case zsh:
-		return syntax.LangZsh
+		lang = syntax.LangZsh
 	}
-	return syntax.LangPOSIX
+	return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(strings.Contains(text, "\\\n"))).Parse(strings.NewReader(text), "")
 }
 
 // unreadable says why people and programs would read these characters

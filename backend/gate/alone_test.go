@@ -18,7 +18,6 @@ func TestAlone(t *testing.T) {
 		b.script(name, "echo "+name)
 	}
 	b.ourselves()
-	b.onlyProject("work/app")
 	list := b.store.Snapshot().Policy("main")
 	broken := list
 	broken.Broken = "it is"

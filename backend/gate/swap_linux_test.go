@@ -125,12 +125,7 @@ var swappedThings = []swapped{
 			}
 			return p.Segments[0].Redirects[0].File.Ino
 		},
-		make: func(b *bench) {
-			b.put("work/name", "A")
-			b.put("secret", "B")
-			b.link("secret", "work/other")
-			b.onlyProject("work")
-		}},
+		make: func(b *bench) { b.put("work/name", "A"); b.put("secret", "B"); b.link("secret", "work/other") }},
 }
 
 // swapper changes A and B, alone or in a race with somebody else.

@@ -229,9 +229,6 @@ func (l *approvals) wait(ctx context.Context, q *question) (any, error) {
 	if q.decision != "" {
 		answer["decision"] = q.decision
 	}
-	if q.by != "" {
-		answer["operator"] = q.by
-	}
 	if q.reason != "" {
 		answer["terminalReason"] = q.reason
 	}
@@ -283,12 +280,6 @@ func listApprovals(p *peer, _ context.Context, _ json.RawMessage) (any, error) {
 	return list, nil
 }
 
-// operator is who answers over a connection: the name of its device, and the
-// beginning of its id, which no other one has.
-func (p *peer) operator() string {
-	return strings.TrimSpace(p.device.Name + " " + p.device.ID[:min(12, len(p.device.ID))])
-}
-
 // resolveApproval answers a question.
 func resolveApproval(p *peer, _ context.Context, params json.RawMessage) (any, error) {
 	var q struct {
@@ -305,7 +296,7 @@ func resolveApproval(p *peer, _ context.Context, params json.RawMessage) (any, e
 	if q.Decision == "" || slices.Contains(asked.forbidden, q.Decision) {
 		return nil, link.Refuse(link.CodeInvalid, "invalid params: this decision is not offered")
 	}
-	if p.approvals.end(asked, q.Decision, p.operator(), "") {
+	if p.approvals.end(asked, q.Decision, p.device.ID, "") {
 		p.opt.Log.Info("an approval was answered", "id", asked.ID, "decision", q.Decision, "device", p.device.ID)
 		p.tell(scopeApprovals, "exec.approval.resolved", map[string]any{
 			"id": asked.ID, "decision": q.Decision, "resolvedBy": p.device.ID, "ts": time.Now().UnixMilli(), "request": asked.Request,
@@ -405,7 +396,7 @@ func (p *peer) approved(node *peer, params json.RawMessage, asked *link.RunParam
 	q.used = q.decision == approval.AllowOnce
 	asked.Command, asked.RawCommand, asked.Cwd, asked.Plan = q.plan.Argv, "", q.plan.Cwd, q.asks.Plan
 	asked.AgentID, asked.SessionKey = q.plan.AgentID, q.plan.SessionKey
-	asked.RunID, asked.Decision, asked.Operator = q.ID, q.decision, q.by
+	asked.RunID, asked.Decision = q.ID, q.decision
 	return nil
 }
 

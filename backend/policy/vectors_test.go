@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 func judgeIn(w *approvaltest.World, cwd string, argv []string, entries []approval.Entry) approval.Judgement {
 	a := &command.Analyzer{World: w, Home: "/home/ann"}
 	a.SetPath([]string{"/usr/bin", "/opt/a"})
-	plan := a.Analyze(context.Background(), &approval.Request{Command: argv, Cwd: cwd, Who: approval.Ours}, approvaltest.Named(cwd))
+	plan := a.Analyze(&approval.Request{Command: argv, Cwd: cwd, Who: approval.Ours})
 	p := onMiss()
 	p.AgentID, p.Allowlist = "main", entries
 	real := func(name string) string { f, _ := w.Look(name); return f.Path }

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/countersign-app/countersign/backend/gitindex"
 )
 
 // Files are compared by what they hold if git's notes do not tell; so much of
@@ -31,7 +29,7 @@ func (v *visit) ask(root string, items map[string][]item) {
 	data, written, err := indexOf(root)
 	differs, entries := map[string]bool{}, 0
 	if err == nil && data != nil {
-		err = gitindex.Read(data, func(name []byte, e *gitindex.Entry) bool {
+		err = readIndex(data, func(name []byte, e *entry) bool {
 			if list, ok := items[string(name)]; ok {
 				differs[string(name)] = differs[string(name)] || v.differs(list[0], e, written)
 			}
@@ -40,7 +38,7 @@ func (v *visit) ask(root string, items map[string][]item) {
 		})
 	}
 	switch {
-	case errors.Is(err, gitindex.ErrMany) && !v.over():
+	case errors.Is(err, errMany) && !v.over():
 		v.gaveUp = GaveUpMany
 		return
 	case err != nil:
@@ -74,12 +72,12 @@ func indexOf(root string) (data []byte, written time.Time, err error) {
 		}
 	}
 	if err == nil && !info.IsDir() {
-		err = gitindex.ErrIndex
+		err = errIndex
 	}
 	if err != nil {
 		return nil, written, err
 	}
-	data, written, err = read(filepath.Join(dir, "index"), gitindex.MaxSize)
+	data, written, err = read(filepath.Join(dir, "index"), maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, written, nil
 	}
@@ -94,7 +92,7 @@ func pointer(root, name string) (dir string, err error) {
 	}
 	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 	if !ok || dir == "" || strings.ContainsAny(dir, "\x00\n") {
-		return "", gitindex.ErrIndex
+		return "", errIndex
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(root, dir)
@@ -107,7 +105,7 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 	if info, err := os.Lstat(name); err != nil {
 		return nil, written, err
 	} else if !info.Mode().IsRegular() {
-		return nil, written, gitindex.ErrIndex
+		return nil, written, errIndex
 	}
 	f, err := openFile(name)
 	if err != nil {
@@ -119,9 +117,9 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 	case err != nil:
 		return nil, written, err
 	case !info.Mode().IsRegular():
-		return nil, written, gitindex.ErrIndex
+		return nil, written, errIndex
 	case info.Size() > most:
-		return nil, written, gitindex.ErrMany
+		return nil, written, errMany
 	}
 	data, err = io.ReadAll(io.LimitReader(f, most))
 	return data, info.ModTime(), err
@@ -130,24 +128,24 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 // differs reports whether a file may hold something else than git noted. written
 // is when the index was: a file that was changed at that time or later may have
 // been changed after it was noted (git's racy-git).
-func (v *visit) differs(it item, e *gitindex.Entry, written time.Time) bool {
+func (v *visit) differs(it item, e *entry, written time.Time) bool {
 	regular, link := it.info.Mode().IsRegular(), it.info.Mode()&fs.ModeSymlink != 0
-	if e.Stage != 0 || e.IntentToAdd || regular != (e.Mode&gitindex.TypeMask == gitindex.TypeFile) || link != (e.Mode&gitindex.TypeMask == gitindex.TypeLink) {
+	if e.stage != 0 || e.intentToAdded || regular != (e.mode&typeMask == typeFile) || link != (e.mode&typeMask == typeLink) {
 		return true
 	}
 	size := it.info.Size()
-	if uint32(size) != e.Size && e.Size != 0 { // git writes 0 for what it was not sure of
+	if uint32(size) != e.size && e.size != 0 { // git writes 0 for what it was not sure of
 		return true
 	}
 	changed := it.info.ModTime()
-	noted := time.Unix(int64(e.Sec), int64(e.NSec))
-	if e.NSec == 0 {
+	noted := time.Unix(int64(e.sec), int64(e.nsec))
+	if e.nsec == 0 {
 		changed, written = changed.Truncate(time.Second), written.Truncate(time.Second)
 	}
-	if uint32(size) == e.Size && changed.Equal(noted) && noted.Before(written) {
+	if uint32(size) == e.size && changed.Equal(noted) && noted.Before(written) {
 		return false
 	}
-	return !v.holds(it, e.Hash)
+	return !v.holds(it, e.hash)
 }
 
 // holds reports whether a file surely holds what has this hash in git.

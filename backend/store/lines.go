@@ -20,10 +20,7 @@ const (
 	LineDenial  LineKind = "denial"  // Denial goes
 	LineItem    LineKind = "item"    // a Name, such as a safe bin, called Text
 	LineSource  LineKind = "source"  // the policy of the gateway Text holds no more
-	// The folder Text is a project now, or one that the person said was none may be.
-	LineProject   LineKind = "project"
-	LineNoProject LineKind = "noProject"
-	LineOther     LineKind = "other" // Text is a sentence
+	LineOther   LineKind = "other"   // Text is a sentence
 )
 
 // Line is one difference between two documents, in parts: the new one permits more
@@ -55,7 +52,7 @@ func (l Line) Key() string {
 		what = append(what, wider.Pattern, wider.Args)
 	case LineDenial:
 		what = append(what, l.Denial.Pattern, l.Denial.Args, l.Denial.Anywhere)
-	case LineItem, LineSource, LineProject, LineNoProject, LineOther:
+	case LineItem, LineSource, LineOther:
 		what = append(what, l.Text)
 	}
 	text, _ := json.Marshal(what) // plain words cannot fail

@@ -23,7 +23,6 @@ export const wails: Backend = {
   answerMany: approvals.AnswerMany,
   dismiss: approvals.Dismiss,
   answerChange: approvals.AnswerChange,
-  answerFolder: approvals.AnswerFolder,
   leaveEdit: approvals.LeaveEdit,
 
   agents: settings.Agents,
