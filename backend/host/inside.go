@@ -277,7 +277,7 @@ func (h *Host) SearchPath(ctx context.Context) ([]string, error) {
 // follow judges the waiting questions again after every change of the policy,
 // and tells whoever shows it.
 func (h *Host) follow(ctx context.Context, was store.Snapshot) {
-	whole := was // the last one that could be read: of a broken file nothing is known
+	whole := was // the last one that could be read
 	for {
 		select {
 		case <-ctx.Done():

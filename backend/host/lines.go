@@ -212,8 +212,8 @@ func (h *Host) makerOf(c ipc.Call) maker {
 // add keeps who made what is tighter in a policy than in the one before it. What was
 // kept of somebody for a policy since then is not the file's.
 func (t *tightenings) add(old, new store.Snapshot, by maker, now time.Time) {
-	if old.Document == nil || new.Document == nil {
-		return
+	if old.Broken != nil || new.Broken != nil {
+		return // nothing is known of one that cannot be read
 	}
 	lines := store.Differences(old.Document, new.Document)
 	t.mu.Lock()

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,11 +82,46 @@ func TestUndoesWhatWasTightened(t *testing.T) {
 	}
 }
 
+// TestBrokenFileTightensNothing: what was in force before the file could not be read,
+// also at the start, is no news when it can be read again.
+func TestBrokenFileTightensNothing(t *testing.T) {
+	deny := func(pattern string) func(*store.Document) error {
+		return func(d *store.Document) error {
+			d.Deny(store.Every, approval.DenyRule{Pattern: pattern})
+			return nil
+		}
+	}
+	for name, breaks := range map[string]func(b *bench, file func(text string)){
+		"while it runs": func(_ *bench, file func(string)) { file("{") },
+		"at the start":  func(b *bench, file func(string)) { b.again(func(string) { file("{") }) },
+	} {
+		b := newBench(t)
+		file := func(text string) { must(t, os.WriteFile(b.opt.State.Approvals(), []byte(text), 0o600)) }
+		_, err := b.Update(deny("/usr/bin/old"))
+		must(t, err)
+		whole, err := os.ReadFile(b.opt.State.Approvals())
+		must(t, err)
+		b.tightened.forget()
+		breaks(b, file)
+		eventually(t, name+" it is broken", func() bool { return b.store.Snapshot().Broken != nil })
+		file(string(whole))
+		eventually(t, name+" it is whole", func() bool { return b.store.Snapshot().Broken == nil })
+		b.writes(deny("/usr/bin/new"))
+		knows := func(pattern string) bool {
+			return slices.ContainsFunc(b.tightened.all(), func(one tightening) bool { return strings.Contains(one.key, pattern) })
+		}
+		eventually(t, name+" the host knows what is new", func() bool { return knows("/usr/bin/new") })
+		if knows("/usr/bin/old") {
+			t.Errorf("%s: what was in force before counts as new", name)
+		}
+	}
+}
+
 // all are those that are remembered.
 func (t *tightenings) all() []tightening {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.list
+	return slices.Clone(t.list)
 }
 
 func (t *tightenings) forget() {

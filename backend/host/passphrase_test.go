@@ -86,6 +86,10 @@ func TestWays(t *testing.T) {
 	if got := b.Status().Confirms; !slices.Equal(got, []Way{}) {
 		t.Errorf("a host without a passphrase: %q", got)
 	}
+	b.again(func(string) { must(t, key.Write(b.opt.State.OperatorPublic())) })
+	if got := b.Status().Confirms; !slices.Equal(got, []Way{ByPassphrase}) {
+		t.Errorf("a host with one: %q", got)
+	}
 	if got := b.Status().AnswersFrom; !slices.Equal(got, []string{"a", "b", "desk:1"}) {
 		t.Errorf("answers of %q count", got)
 	}

@@ -105,19 +105,19 @@ func TestForm(t *testing.T) {
 // TestFormText: the whole question is there, and what others chose cannot pass
 // for what we say.
 func TestFormText(t *testing.T) {
-	p := questionOf(approval.ToolCall{Tool: "write", Server: "srv", Args: json.RawMessage(`{"a":"x"}`), AgentID: "main", Cwd: "/work"})
+	p := questionOf(approval.ToolCall{Tool: "write", Server: "srv", Args: json.RawMessage(`{"a":"x"}`), AgentID: "main", Cwd: "/p"})
 	p.Plan.Tool.Args = json.RawMessage("{\"a\":\"1\n\n# Countersign: harmless\u202e\"}")
-	p.Plan.Tool.Files = []approval.ToolFile{{Path: "/work/a", Real: "/etc/b\n"}, {Path: "/work/c", Real: "/work/c"}}
+	p.Plan.Tool.Files = []approval.ToolFile{{Path: "/p/a", Real: "/etc/b\n"}, {Path: "/p/c", Real: "/p/c"}}
 	p.Plan.Tool.Addresses = []approval.ToolAddress{{URL: "http://10.0.0.1/"}}
 	text, err := formText(p, true)
 	want := `Countersign asks: may this tool be called?
 
     srv/write {"a":"1\u{A}\u{A}# Countersign: harmless\u{202E}"}
-    file     /work/a → /etc/b\u{A}
-    file     /work/c
+    file     /p/a → /etc/b\u{A}
+    file     /p/c
     address  http://10.0.0.1/
     agent    main
-    folder   /work
+    folder   /p
     because  nobody allowed it
     risk     medium
 

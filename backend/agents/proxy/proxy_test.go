@@ -57,7 +57,7 @@ func TestTransparent(t *testing.T) {
 	var judged []string
 	for _, c := range s.host.calls {
 		judged = append(judged, fmt.Sprintf("%s %s", c.Tool, c.Args))
-		if c.Server != "srv" || c.AgentID != "main" || c.SessionKey != "s1" || c.Cwd != "/work" || c.Source != "proxy" || c.Who != approval.Theirs || c.JudgeOnly {
+		if c.Server != "srv" || c.AgentID != "main" || c.SessionKey != "s1" || c.Cwd != "/p" || c.Source != "proxy" || c.Who != approval.Theirs || c.JudgeOnly {
 			t.Errorf("judged %+v", c)
 		}
 		if left := time.Until(time.UnixMilli(c.Deadline)); left <= 0 || left > time.Minute {

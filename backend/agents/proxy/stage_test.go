@@ -221,7 +221,7 @@ func (s *stage) start(server Server, tune ...func(*pace)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	opt := Options{
-		Name: "srv", AgentID: "main", SessionKey: "s1", Cwd: "/work", Wait: time.Minute, Host: s.host, In: in, Out: out,
+		Name: "srv", AgentID: "main", SessionKey: "s1", Cwd: "/p", Wait: time.Minute, Host: s.host, In: in, Out: out,
 		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	}
 	opened := usualPace()
