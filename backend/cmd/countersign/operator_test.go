@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/operator"
+	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -249,6 +250,23 @@ func TestPassphraseWithoutHost(t *testing.T) {
 				t.Error("the right one is not taken: ", shown)
 			}
 		})
+	}
+}
+
+// TestMoreThanCanBeShown: what is not shown whole is not signed, without a host either.
+func TestMoreThanCanBeShown(t *testing.T) {
+	p := &program{ctx: t.Context(), state: paths.State{Dir: t.TempDir()}, signer: filepath.Join(t.TempDir(), "none")}
+	key, err := operator.New([]byte(typedPassphrase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := key.Write(p.state.OperatorPublic()); err != nil {
+		t.Fatal(err)
+	}
+	for lines, refused := range map[int]bool{store.MaxReasons: false, store.MaxReasons + 1: true} {
+		if err := p.agree("policy.set", nil, make([]string, lines)); err == nil || errors.Is(err, host.ErrTooMuch) != refused {
+			t.Errorf("%d lines: %v", lines, err)
+		}
 	}
 }
 
