@@ -70,8 +70,9 @@ type app struct {
 	// at, and asked for is the question that a person wants to see all the same.
 	paused   bool
 	askedFor string
-	// change is what a command line wants and a person is asked about, nil for
-	// nothing. It comes before questions: somebody has just typed it.
+	// change is what a command line wants and a person is asked about, or a folder
+	// that may be a project; nil for nothing. It comes before questions: somebody has
+	// just typed it, or they hang on it.
 	change *asking
 	// away tells that the screen is locked.
 	away bool
@@ -164,12 +165,12 @@ func (a *app) questionsChanged() {
 	}
 	edit := a.outsideEdit()
 	for id := range a.raised {
-		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && (a.change == nil || a.change.ID != id) {
+		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && (a.change == nil || a.change.id != id) {
 			delete(a.raised, id)
 		}
 	}
-	keep = keep || edit != nil && a.raised[edit.ID] || a.change != nil && a.raised[a.change.ID]
-	unseen = unseen || a.change != nil && !a.raised[a.change.ID]
+	keep = keep || edit != nil && a.raised[edit.ID] || a.change != nil && a.raised[a.change.id]
+	unseen = unseen || a.change != nil && !a.raised[a.change.id]
 	if a.window == nil {
 		return
 	}
@@ -337,8 +338,8 @@ func (a *app) keepOpen() bool {
 	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
 	a.offers = false
 	a.leaveEdit()
-	if a.change != nil && a.current == a.change.ID {
-		a.saysTo(a.change.ID, false)
+	if a.change != nil && a.current == a.change.id {
+		a.saysTo(a.change.id, a.change.unsaid())
 	}
 	a.window.Hide()
 	a.window.Tell(eventScreen)
@@ -471,7 +472,7 @@ func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
 	}
 	s.Edit = a.outsideEdit()
 	if a.change != nil {
-		s.Change, list = a.change.Change, nil
+		s.Change, s.Folder, list = a.change.change, a.change.folder, nil
 	}
 	return s, list
 }

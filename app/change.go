@@ -3,34 +3,81 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
 
-// asking is a change of the command line that is on the panel.
+// asking is what is on the panel beside the questions: a change of the command
+// line, or a folder that may be a project.
 type asking struct {
-	*shown.Change
-	// answer gets what the person says, once.
-	answer chan bool
+	id     string
+	change *shown.Change
+	folder *shown.Folder
+	// answer gets what the person says, once: yes or no to a change, an answer of
+	// the host to a folder, "" where they say nothing.
+	answer chan string
+}
+
+const yes, no = "yes", "no"
+
+// unsaid is what it means to be left: no to a change, and nothing to a folder, of
+// which a no is kept.
+func (n *asking) unsaid() string {
+	if n.folder != nil {
+		return ""
+	}
+	return no
 }
 
 // Why a change is not shown.
 var (
 	errNoWindow = errors.New("Countersign's window is not there yet: try again in a moment")
 	errLocked   = errors.New("the screen is locked: nothing is shown on it")
-	errAnother  = errors.New("Countersign's window shows another change: answer that first")
+	errAnother  = errors.New("Countersign's window asks something else: answer that first")
 )
 
 // askPerson shows a change on the panel until the person answers or ctx is done,
-// and returns the ID of what they accepted. There is one at a time.
+// and returns the ID of what they accepted.
 func (a *app) askPerson(ctx context.Context, c host.Change) (accepted string, err error) {
-	now := asking{&shown.Change{
+	answer, err := a.onPanel(ctx, &asking{id: shown.ChangeMark + c.ID, change: &shown.Change{
 		ID: shown.ChangeMark + c.ID, Who: c.Who, Process: c.Process, Lines: a.changeLines(c), InForce: c.InForce,
 		Asked: c.Asked.UnixMilli(), Expires: c.Until.UnixMilli(),
-	}, make(chan bool, 1)}
-	if err := a.putChange(&now); err != nil {
+	}})
+	if answer == yes {
+		accepted = c.ID
+	}
+	return accepted, err
+}
+
+// askFolder asks on the panel whether a folder is a project, until the person
+// answers or ctx is done.
+func (a *app) askFolder(ctx context.Context, q host.FolderQuestion) (host.FolderAnswer, error) {
+	folder := shown.NewFolder(shown.FolderMark+q.ID, q.AgentID, q.SessionKey, q.Folder, q.Text, a.inAgents())
+	folder.Holds, folder.Git, folder.Every = q.Holds, q.Git, q.Offers(host.FolderEvery)
+	folder.Asked, folder.Expires = q.Asked.UnixMilli(), q.Until.UnixMilli()
+	answer, err := a.onPanel(ctx, &asking{id: folder.ID, folder: folder})
+	return host.FolderAnswer(answer), err
+}
+
+// inAgents is how the page shows the agents, as far as the host is there.
+func (a *app) inAgents() shown.Person {
+	a.mu.Lock()
+	ready := a.host != nil
+	a.mu.Unlock()
+	if ready {
+		return a.names()
+	}
+	return a.person
+}
+
+// onPanel puts something on the panel until the person answers or ctx is done.
+// There is one at a time.
+func (a *app) onPanel(ctx context.Context, now *asking) (string, error) {
+	now.answer = make(chan string, 1)
+	if err := a.putChange(now); err != nil {
 		return "", err
 	}
 	a.questionsChanged()
@@ -41,24 +88,15 @@ func (a *app) askPerson(ctx context.Context, c host.Change) (accepted string, er
 		a.questionsChanged()
 	}()
 	select {
-	case yes := <-now.answer:
-		if yes {
-			accepted = c.ID
-		}
-		return accepted, nil
+	case said := <-now.answer:
+		return said, nil
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 }
 
 func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
-	in := a.person
-	a.mu.Lock()
-	ready := a.host != nil
-	a.mu.Unlock()
-	if ready {
-		in = a.names()
-	}
+	in := a.inAgents()
 	for _, l := range c.Lines {
 		var by *shown.Made
 		if l.By.In != "" {
@@ -84,13 +122,13 @@ func (a *app) putChange(c *asking) error {
 	return nil
 }
 
-// saysTo answers the change on the panel. The caller holds the lock.
-func (a *app) saysTo(id string, yes bool) bool {
-	if a.change == nil || a.change.ID != id {
+// saysTo answers what is on the panel. The caller holds the lock.
+func (a *app) saysTo(id, said string) bool {
+	if a.change == nil || a.change.id != id {
 		return false
 	}
 	select {
-	case a.change.answer <- yes:
+	case a.change.answer <- said:
 		return true
 	default:
 		return false // it has one
@@ -106,8 +144,30 @@ func (a *Approvals) AnswerChange(id string, accept bool) Answered {
 	}
 	a.app.mu.Lock()
 	defer a.app.mu.Unlock()
-	if !a.app.saysTo(id, accept) {
+	said := no
+	if accept {
+		said = yes
+	}
+	if a.app.change == nil || a.app.change.change == nil || !a.app.saysTo(id, said) {
 		return Answered{Message: "This is over: nothing was changed. The terminal must ask again."}
 	}
 	return Answered{OK: true}
+}
+
+// AnswerFolder says whether the folder on the panel is a project: "no", "agent" for
+// its agent, or "every" for every one. It counts once it was in sight for a while.
+func (a *Approvals) AnswerFolder(id, answer string) Answered {
+	if !a.app.looked(id) { // a no is kept, too
+		return Answered{Message: tooEarly}
+	}
+	a.app.mu.Lock()
+	defer a.app.mu.Unlock()
+	now := a.app.change
+	switch {
+	case now == nil || now.folder == nil || now.id != id:
+		return Answered{Message: "This is over: the folder stays outside. The next session asks again."}
+	case answer == string(host.FolderEvery) && !now.folder.Every, !slices.Contains([]string{string(host.FolderNo), string(host.FolderAgent), string(host.FolderEvery)}, answer):
+		return Answered{Message: unknown}
+	}
+	return Answered{OK: a.app.saysTo(id, answer)}
 }

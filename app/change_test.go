@@ -216,3 +216,72 @@ func TestUndoAccepted(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A folder that may be a project is on the panel as a change is, and what the person
+// says goes to the host; being left says nothing.
+func TestFolderOnPanel(t *testing.T) {
+	for name, c := range map[string]struct {
+		every bool
+		say   func(a *testApp, id string, gone func())
+		want  host.FolderAnswer
+		lost  bool
+	}{
+		"no":                          {true, func(a *testApp, id string, _ func()) { a.approvals.AnswerFolder(id, "no") }, host.FolderNo, false},
+		"this agent":                  {true, func(a *testApp, id string, _ func()) { a.approvals.AnswerFolder(id, "agent") }, host.FolderAgent, false},
+		"every agent":                 {true, func(a *testApp, id string, _ func()) { a.approvals.AnswerFolder(id, "every") }, host.FolderEvery, false},
+		"the window closes":           {true, func(a *testApp, _ string, _ func()) { a.keepOpen() }, host.FolderUnanswered, false},
+		"the screen locks":            {true, func(a *testApp, _ string, _ func()) { a.screenAway(true) }, host.FolderUnanswered, false},
+		"the time is over":            {true, func(_ *testApp, _ string, gone func()) { gone() }, host.FolderUnanswered, true},
+		"every agent was not offered": {false, func(a *testApp, id string, gone func()) { a.refuses(id, "every"); gone() }, host.FolderUnanswered, true},
+		"another word":                {true, func(a *testApp, id string, gone func()) { a.refuses(id, "all"); gone() }, host.FolderUnanswered, true},
+		"an answer to a change":       {true, func(a *testApp, id string, gone func()) { a.approvals.AnswerChange(id, true); gone() }, host.FolderUnanswered, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newTestApp(t, askMe)
+			ctx, gone := context.WithCancel(t.Context())
+			defer gone()
+			type said struct {
+				answer host.FolderAnswer
+				err    error
+			}
+			done := make(chan said, 1)
+			now := time.Now()
+			q := host.FolderQuestion{ID: "x", AgentID: "claude", Folder: "/srv/ledger", Text: "touch x", Asked: now, Until: now.Add(time.Minute)}
+			if !c.every {
+				q.Holds = 2
+			}
+			go func() {
+				answer, err := a.askFolder(ctx, q)
+				done <- said{answer, err}
+			}()
+			var f *shown.Folder
+			a.eventually("the folder is on the panel", func() bool { f = a.approvals.Screen("").Folder; return f != nil })
+			if f.ID != shown.FolderMark+"x" || f.Folder != "/srv/ledger" || f.Every != c.every || f.Holds != q.Holds || f.Agent.ID != "claude" {
+				t.Errorf("%+v", f)
+			}
+			if a.approvals.AnswerFolder(f.ID, "no").OK || a.approvals.AnswerFolder(f.ID, "agent").OK {
+				t.Error("an answer counted before it was in sight")
+			}
+			a.look(f.ID)
+			c.say(a, f.ID, gone)
+			select {
+			case got := <-done:
+				if got.answer != c.want || (got.err != nil) != c.lost {
+					t.Errorf("%+v", got)
+				}
+			case <-time.After(patience):
+				t.Fatal("it is still asked")
+			}
+			if a.approvals.AnswerFolder(f.ID, "agent").OK || a.approvals.Screen("").Folder != nil {
+				t.Error("it is not over")
+			}
+		})
+	}
+}
+
+func (a *testApp) refuses(id, answer string) {
+	a.t.Helper()
+	if a.approvals.AnswerFolder(id, answer).OK {
+		a.t.Errorf("the answer %q counted", answer)
+	}
+}

@@ -25,7 +25,7 @@ func (a *app) outsideEdit() *shown.Edit {
 // it themselves, are closed. The caller holds the lock.
 func (a *app) live(id string) bool {
 	if a.change != nil {
-		return id == a.change.ID
+		return id == a.change.id
 	}
 	asked := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone })
 	if len(asked) > 0 || a.open {

@@ -126,7 +126,7 @@ func (a *app) start() error {
 	name, shell := host.Person()
 	opt := host.Options{
 		State: a.state, Home: a.person.Home, User: name, Shell: shell, Environ: os.Environ(),
-		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal, AskPerson: a.askPerson, Accepted: a.settings.accepted,
+		WaitForAnswers: true, Panel: true, FromTerminal: a.prefs.answerFromTerminal, AskPerson: a.askPerson, AskFolder: a.askFolder, Accepted: a.settings.accepted,
 		Programs: host.Neighbours(), PolicyChanged: a.policyChanged, Event: a.runChanged,
 		OpenWindow: a.openSettings, Screen: mac.CanRecordScreen, Responsible: mac.Responsible(),
 		Confirm: func(what string, agents []string) error {
@@ -185,7 +185,7 @@ func (a *app) isAway(away bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.away = away; away && a.change != nil {
-		a.saysTo(a.change.ID, false)
+		a.saysTo(a.change.id, a.change.unsaid())
 	}
 }
 

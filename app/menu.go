@@ -119,8 +119,8 @@ func leases(policy store.Snapshot, in shown.Person, now time.Time) (list []menub
 			if e.UsesLeft != nil {
 				l.Uses = *e.UsesLeft
 			}
-			if e.SessionKey == "" && e.ExpiresAt != 0 {
-				l.Ends = time.UnixMilli(e.ExpiresAt)
+			if ends := e.Ends(); e.SessionKey == "" && ends != 0 {
+				l.Ends = time.UnixMilli(ends)
 			}
 			list = append(list, l)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/pending"
 )
 
@@ -14,7 +15,7 @@ import (
 func (a *Approvals) Hold(id string, on bool) Answered { return answered(a.app.host.Hold(id, on)) }
 
 // denyLives are how long a denial stands; 0 is for the session.
-var denyLives = map[string]time.Duration{"10-minutes": 10 * time.Minute, "session": 0}
+var denyLives = map[string]time.Duration{"10-minutes": gate.DenyLife, "session": 0}
 
 // DenyFor denies a question and each identical request to come, for
 // "10-minutes" or for the "session".

@@ -28,7 +28,7 @@ type Change struct {
 
 // ChangeLine is one difference. Kind says which of the others are set: "mode",
 // "setting" and "value" (Name) go from Was to Is, "rule" and "denial" have an Entry,
-// an "item" has a Name and a Text, "source" and "other" a Text. A line without an
+// an "item" has a Name and a Text, "source", "project", "noProject" and "other" a Text. A line without an
 // agent is a sentence.
 type ChangeLine struct {
 	Word string `json:"word"` // "looser", "tighter" or "undoes"

@@ -14,6 +14,8 @@ type Entry struct {
 	ArgsExact  bool     `json:"argsExact"`
 	ArgPattern string   `json:"argPattern,omitempty"`
 	Cwd        string   `json:"cwd,omitempty"`
+	// Env are the variables that it carries, each with its value.
+	Env []string `json:"env,omitempty"`
 	// Tool tells that the pattern is of a tool's name, and When what its arguments
 	// must be.
 	Tool    bool        `json:"tool,omitempty"`
@@ -31,7 +33,7 @@ func newEntry(e approval.Entry, in Person) Entry {
 	shown := Entry{
 		Pattern: in.short(e.Pattern), Args: escaped(e.Args), ArgsExact: e.ArgsExact,
 		ArgPattern: display.Escape(e.ArgPattern), Cwd: in.short(e.Cwd),
-		Session: display.Escape(e.SessionKey), Ends: e.ExpiresAt, UsesLeft: -1,
+		Env: e.Carries(display.Escape), Session: display.Escape(e.SessionKey), Ends: e.Ends(), UsesLeft: -1,
 	}
 	if name, ok := approval.ToolPattern(e.Pattern); ok {
 		shown.Tool, shown.Pattern, shown.When = true, display.Escape(name), conditions(e.When)

@@ -2,6 +2,7 @@ package shown_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -186,6 +187,15 @@ func TestFixtures(t *testing.T) {
 		rule("release-bot", "gh", "pr"), rule("release-bot", "cosign"), store.Line{Agent: "release-bot", Kind: store.LineSetting, Name: "askFallback", Was: "deny", Is: "full"})...)
 	crowd.Screen.Change.Lines = append(crowd.Screen.Change.Lines, last[0], last[0], last[1])
 	scenes["panel-terminal-many"] = crowd
+
+	for name, holds := range map[string]int{"panel-folder": 0, "panel-folder-holds": 6} {
+		panel(name)
+		asks := scenes[name]
+		asks.Screen.Folder = shown.NewFolder(shown.FolderMark+"5f1d", "claude-code", "main", home+"/Work/ledger", "rg -n total .", in)
+		asks.Screen.Folder.Holds, asks.Screen.Folder.Every = holds, holds == 0
+		asks.Screen.Folder.Asked, asks.Screen.Folder.Expires = clock.UnixMilli(), clock.Add(2*time.Minute).UnixMilli()
+		scenes[name] = asks
+	}
 
 	settings := func(name, file string, change func(*fixture)) {
 		f := w.fixture(t, file)
@@ -394,7 +404,7 @@ func (w *world) askEnv(agent string, env map[string]string, argv ...string) appr
 // prompt judges a request for real and makes the question that the gate would
 // put.
 func (w *world) prompt(r approval.Request) approval.Prompt {
-	plan := w.analyzer.Analyze(&r)
+	plan := w.analyzer.Analyze(context.Background(), &r, approvaltest.Named(home+"/Projects/atlas"))
 	ask := approval.AskOnMiss
 	if r.AgentID == "careful" {
 		ask = approval.AskAlways
@@ -410,7 +420,7 @@ func (w *world) prompt(r approval.Request) approval.Prompt {
 	}, home, func(s string) string { return s })
 	env := environ.Check(r.Env)
 	j := rules.Evaluate(policy.Input{
-		Plan: &plan, Who: r.Who, SessionKey: r.SessionKey, Claim: r.Claim, EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
+		Plan: &plan, Who: r.Who, SessionKey: r.SessionKey, Claim: r.Claim, EnvRefused: env.Refused, Env: env.Asks,
 		Now: clock, Hash: func(approval.File) (string, error) { return "", os.ErrNotExist },
 	})
 	w.n++
@@ -431,7 +441,7 @@ func (w *world) project(dir string) string {
 
 // tool asks about a call of a tool that nothing allows yet.
 func (w *world) tool(call approval.ToolCall) approval.Prompt {
-	tool, err := toolpolicy.Look(&call, toolpolicy.Machine{Home: home, Look: w.analyzer.World.Look, Link: func(string) string { return "" }, Protected: w.analyzer.Protected})
+	tool, err := toolpolicy.Look(&call, approvaltest.Named(home+"/Projects/atlas"), toolpolicy.Machine{Home: home, Look: w.analyzer.World.Look, Link: func(string) string { return "" }, Protected: w.analyzer.Protected})
 	if err != nil {
 		panic(err)
 	}

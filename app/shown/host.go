@@ -30,6 +30,8 @@ type Screen struct {
 	Waiting []Question `json:"waiting"`
 	// Change is on the panel before anything else; no question is there then.
 	Change *Change `json:"change,omitempty"`
+	// Folder is there in the same way.
+	Folder *Folder `json:"folder,omitempty"`
 	// Edit is on the panel when no question is and the settings are closed.
 	Edit  *Edit `json:"edit,omitempty"`
 	Theme Theme `json:"theme"`

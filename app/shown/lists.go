@@ -59,7 +59,7 @@ const (
 	SkillSame     SkillState = "same"
 	SkillChanged  SkillState = "changed"  // another file than was accepted: it asks
 	SkillGone     SkillState = "gone"     // no file at all
-	SkillUnpinned SkillState = "unpinned" // accepted whatever the file holds
+	SkillUnpinned SkillState = "unpinned" // nobody accepted a file yet: it asks
 )
 
 // GatewayRow is one gateway, and whether answers that are given there count.

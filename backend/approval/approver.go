@@ -50,6 +50,15 @@ const MCPClient = "mcp-client"
 // ByClient begins Answer.By where an MCP client answered; the agent's id follows.
 const ByClient = "mcp client "
 
+// ByGateway is Answer.By where the operators of a gateway answered, and which of
+// them, as far as the gateway tells.
+func ByGateway(gateway, operator string) string {
+	if operator == "" {
+		return "gateway " + gateway
+	}
+	return "gateway " + gateway + ", operator " + operator
+}
+
 // Turn is when a gateway is asked about a question, beside the person here.
 type Turn struct {
 	URL  string `json:"url"`

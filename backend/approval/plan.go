@@ -13,6 +13,8 @@ type Plan struct {
 	Argv []string `json:"argv,omitempty"`
 	// Cwd is the working directory, bound to the folder that was seen.
 	Cwd File `json:"cwd"`
+	// Folder is what counts as inside for it.
+	Folder Folder `json:"folder,omitzero"`
 	// Segments are the simple commands, in the order of the text.
 	Segments []Segment `json:"segments"`
 	// Root says in which order the segments run. It is nil when the text is
@@ -65,6 +67,8 @@ const (
 	EffectDeletes Effect = "deletes"
 	// EffectNetwork talks to other machines.
 	EffectNetwork Effect = "network"
+	// EffectUnseen reads folders with more files than were looked at for secrets.
+	EffectUnseen Effect = "unseen"
 )
 
 // Op is what a node of a plan does.
@@ -135,6 +139,14 @@ type Assign struct {
 	Export bool   `json:"export,omitempty"`
 }
 
+// Variable is one of the environment that a program gets, and that is not known to
+// be harmless (environment.md).
+type Variable struct {
+	Name, Value string
+	// Unknown tells that the value is not known: it is lost, or was not kept.
+	Unknown bool
+}
+
 // Open is a word of a segment that only the run can tell.
 type Open struct {
 	// At is its place in Argv, which holds it as it was written.
@@ -165,6 +177,9 @@ type Segment struct {
 	Fed bool `json:"-"`
 	// Assigns are the variables set for this command alone.
 	Assigns []Assign `json:"assigns,omitempty"`
+	// Env are the variables that the text sets and that reach this program, in an
+	// assignment before it, an export or a wrapper, without those that are harmless.
+	Env []Variable `json:"-"`
 	// Dir is the folder it runs in, empty when that is known only at run time.
 	Dir string `json:"dir,omitempty"`
 	// Builtin names what the runner does itself ("cd", "echo"); no program

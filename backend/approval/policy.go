@@ -1,6 +1,11 @@
 package approval
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Policy is what holds for one agent, with every layer already applied.
 type Policy struct {
@@ -33,6 +38,8 @@ type Policy struct {
 	// Approvers are those whom a question goes to in their order; none for the
 	// person here alone. At their end askFallback decides.
 	Approvers []Approver `json:"approvers,omitempty"`
+	// Projects are what a person said of folders: which of them are projects.
+	Projects []Project `json:"projects,omitempty"`
 	// Broken says why the file could not be read. Everything is denied then.
 	Broken string `json:"broken,omitempty"`
 	// Own is what holds without what others add, where nobody is asked under it:
@@ -60,6 +67,9 @@ type Entry struct {
 	Args       []string `json:"args,omitempty"`
 	ArgsExact  bool     `json:"argsExact,omitempty"`
 	Cwd        string   `json:"cwd,omitempty"`
+	// Env are the variables that a program may be given under this entry, each
+	// with its values; AnyValue stands for any.
+	Env map[string][]string `json:"env,omitempty"`
 	// When narrows an entry for a tool: dotted names of arguments, each with a
 	// pattern for its whole value, in which * stands for any text.
 	When       map[string]string `json:"when,omitempty"`
@@ -84,6 +94,31 @@ type Entry struct {
 	LastUsedCommand  string `json:"lastUsedCommand,omitempty"`
 	LastResolvedPath string `json:"lastResolvedPath,omitempty"`
 }
+
+// AnyValue in Entry.Env stands for any value. Nothing writes it but a person.
+const AnyValue = "*"
+
+// Carries says which variables an entry carries, each with its value as quote writes
+// it.
+func (e Entry) Carries(quote func(string) string) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		for _, value := range e.Env[name] {
+			if value == AnyValue {
+				list = append(list, "any value of "+name)
+				continue
+			}
+			list = append(list, quote(name+"="+value))
+		}
+	}
+	return list
+}
+
+// Limits of Entry.Env: names, values of one, and bytes of a value.
+const (
+	MaxEnv       = 64
+	MaxEnvValues = 64
+	MaxEnvValue  = 4096
+)
 
 // Identity is what was seen under an entry's pattern.
 type Identity struct {
@@ -111,8 +146,10 @@ type DenyRule struct {
 	// spelled in any way: as they mean it, not as they lie.
 	Anywhere bool `json:"anywhere,omitempty"`
 	// Escalate asks the next approver at once, of what is asked about.
-	Escalate bool   `json:"-"`
-	Reason   string `json:"reason,omitempty"`
+	Escalate bool `json:"-"`
+	// Charter is the name of the charter that it is of, "" for none.
+	Charter string `json:"-"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // SafeBinProfile says how a filter may be called that needs no entry: with no
@@ -136,16 +173,26 @@ type CharterRef struct {
 // CharterSource marks the rules and entries that come of a charter.
 func CharterSource(name string) string { return "charter " + name }
 
-// Skill is a program of a skill that a person accepted once.
+// Skill is a program of a skill. It runs without a question while its file is the
+// one that a person accepted, by its SHA-256; without one nobody has yet.
 type Skill struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// SkillMark begins the words for a skill, and its name follows: the Entry of a
+// judgement that a skill is the reason of, and the id of what a yes for good writes
+// to accept its file, which is no entry.
+const SkillMark = "skill "
+
+// AcceptsSkill returns the name of the skill whose file, which is its identity, a
+// yes for good accepts by this, and false for an entry.
+func (e Entry) AcceptsSkill() (name string, ok bool) { return strings.CutPrefix(e.ID, SkillMark) }
+
 // Ended reports whether the entry's lease is over at this time.
 func (e Entry) Ended(now time.Time) bool {
-	if e.ExpiresAt != 0 && now.UnixMilli() >= e.ExpiresAt {
+	if ends := e.Ends(); ends != 0 && now.UnixMilli() >= ends {
 		return true
 	}
 	return e.UsesLeft != nil && *e.UsesLeft <= 0
@@ -191,6 +238,8 @@ type SegmentJudgement struct {
 	Escalate bool `json:"-"`
 	// Learn are the files of which the entry holds no record, or another one.
 	Learn []Seen `json:"-"`
+	// Skill is the name of the skill whose file it asks to be accepted, "" for none.
+	Skill string `json:"-"`
 }
 
 // Seen is a file that runs under an entry and is to be recorded there.

@@ -97,6 +97,8 @@ type Answer struct {
 type Result struct {
 	// Denied is set when the command was not run, or was ended by a denial.
 	Denied *Denial
+	// Receipt says why it ran; nil where it did not.
+	Receipt *Receipt
 	// ExitCode is nil when nothing ran or a signal ended it, and 126 or 127
 	// when the program could not be started.
 	ExitCode *int
@@ -149,8 +151,9 @@ type Denial struct {
 	Note string
 	// Instead are the parts of the command that pass by themselves, escaped.
 	Instead string
-	// RunID is the request, Rule what decided, and By who answered.
+	// RunID is the request, Rule what decided, By who answered, and Decision what.
 	RunID, Rule, By string
+	Decision        Decision
 }
 
 // EventKind names what happened to a run.

@@ -108,8 +108,10 @@ type Claim struct {
 	Decision     Decision `json:"decision,omitempty"`
 	Source       string   `json:"source,omitempty"`
 	ResolvedPath string   `json:"resolvedPath,omitempty"`
-	// Gateway is where Decision was made, as HOST:PORT.
-	Gateway string `json:"gateway,omitempty"`
+	// Gateway is where Decision was made, as HOST:PORT, and Operator who made it
+	// there, as the gateway tells.
+	Gateway  string `json:"gateway,omitempty"`
+	Operator string `json:"operator,omitempty"`
 }
 
 // Said returns what is claimed, each as "name=value". The values are the
@@ -118,7 +120,7 @@ func (c Claim) Said() []string {
 	var said []string
 	for _, s := range []struct{ name, value string }{
 		{"security", string(c.Security)}, {"ask", string(c.Ask)}, {"host", string(c.Host)},
-		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath}, {"gateway", c.Gateway},
+		{"decision", string(c.Decision)}, {"source", c.Source}, {"path", c.ResolvedPath}, {"gateway", c.Gateway}, {"operator", c.Operator},
 	} {
 		if s.value != "" {
 			said = append(said, s.name+"="+s.value)

@@ -74,8 +74,8 @@ type Outcome struct {
 	Receipt Receipt `json:"receipt"`
 }
 
-// Receipt says what was judged and why, for machines and for the agent's model
-// (judgement.md, reason codes).
+// Receipt says what was judged and why, and what was answered, for machines and for
+// the agent's model (judgement.md, reason codes). It is the same at every door.
 type Receipt struct {
 	RunID    string  `json:"runId,omitempty"`
 	Verdict  Verdict `json:"verdict"`
@@ -83,9 +83,11 @@ type Receipt struct {
 	Sentence string  `json:"sentence,omitempty"`
 	// Segment is the part of the command that it is about.
 	Segment string `json:"segment,omitempty"`
-	// Rule is the entry or rule that decided, and By who answered.
-	Rule string `json:"rule,omitempty"`
-	By   string `json:"by,omitempty"`
+	// Rule is the entry or rule that decided, By who answered, and Decision what; ""
+	// where nobody did.
+	Rule     string   `json:"rule,omitempty"`
+	By       string   `json:"by,omitempty"`
+	Decision Decision `json:"decision,omitempty"`
 	// Note is what the person wants the agent to know.
 	Note string `json:"note,omitempty"`
 	// AskAgain tells that the same call may get another answer later.

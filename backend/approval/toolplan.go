@@ -62,6 +62,7 @@ const (
 	ProtectedNot     Protected = ""
 	ProtectedOurs    Protected = "ours"     // files of Countersign itself
 	ProtectedKeys    Protected = "keys"     // secrets
+	ProtectedPrivate Protected = "private"  // what may hold secrets, by its name or place
 	ProtectedStartup Protected = "start-up" // what programs read when they start
 )
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,25 @@ func (c Choice) Narrow() bool {
 
 // Leased reports whether an entry has an end.
 func (e Entry) Leased() bool { return e.ExpiresAt != 0 || e.UsesLeft != nil || e.SessionKey != "" }
+
+// Ends is when an entry ends by the clock, in unix milliseconds, and 0 where it does
+// not: a lease at its LeaseLimit at the latest, whatever else ends it.
+func (e Entry) Ends() int64 {
+	latest := e.AddedAt + LeaseLimit.Milliseconds()
+	if e.AddedAt == 0 || !e.Leased() || e.ExpiresAt != 0 && e.ExpiresAt < latest {
+		return e.ExpiresAt
+	}
+	return latest
+}
+
+// TooLong says that an entry which is given now would last longer than a lease may;
+// nil where it would not.
+func (e Entry) TooLong(now time.Time) error {
+	if e.ExpiresAt <= now.Add(LeaseLimit).UnixMilli() {
+		return nil
+	}
+	return fmt.Errorf("a rule with an end lasts for 30 days at most, not until %s: choose an earlier end, or none", time.UnixMilli(e.ExpiresAt).Format(time.DateTime))
+}
 
 // Wide says what else an entry allows that a person may not think of.
 type Wide string

@@ -90,6 +90,7 @@ var shapes = []shape{
 	{name: "jq", before: "jq '", part: ".a|", after: ".'"},
 	{name: "jq in strings", before: "jq '", part: `"\(`, after: `1'`, closing: `)"`},
 	{name: "comments", part: "#\n"},
+	{name: "comments behind commands", part: "ls # ; ls\n"},
 	{name: "blanks", before: "ls", part: " "},
 	{name: "lines", part: "\n", after: "ls"},
 	{name: "semicolons", part: ";"},

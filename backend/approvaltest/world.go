@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -135,4 +136,12 @@ func (w *World) List(name string) ([]string, error) {
 		add(link)
 	}
 	return slices.Collect(maps.Keys(found)), nil
+}
+
+// Named is the session's folder where a person named the working directory.
+func Named(cwd string) approval.Folder {
+	if real, err := filepath.EvalSymlinks(cwd); err == nil {
+		cwd = real // of a folder that is really there
+	}
+	return approval.Folder{Path: cwd, By: approval.FolderNamed}
 }

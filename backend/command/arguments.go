@@ -28,7 +28,7 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	if p == nil {
 		return nil
 	}
-	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}}
+	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}, places: map[string][]string{}}
 	a.begin(p)
 	a.read(p, operands(seg))
 	if len(a.gone) > 0 {
@@ -92,19 +92,22 @@ type arguments struct {
 	has      map[string]bool // the lists of the profile of which an option was given, and "folder"
 	mark     string          // stands for words of the input
 	commands []inner
-	start    string             // where it runs
-	written  []approval.Finding // about files that are written, unless an option of "reads" is there
-	leading  []approval.Finding // about links out of a folder, unless one of "gathers" is there
-	ends     []argument         // operands of which the last one is another thing
-	walks    bool               // it goes through its folder
-	stopped  bool               // a -- was read, and no option follows
-	looked   bool               // what it may do hangs on the files that are there
-	program  bool               // it reads a program from a file
-	effects  []approval.Effect  // what is shown although it passes
-	gone     []string           // what it deletes or overwrites
-	code     []approval.File    // with program text
-	targets  []approval.Target  // what is shown of what it changes
-	named    []argument         // its operands
+	start    string              // where it runs
+	written  []approval.Finding  // about files that are written, unless an option of "reads" is there
+	leading  []approval.Finding  // about links out of a folder, unless one of "gathers" is there
+	ends     []argument          // operands of which the last one is another thing
+	walks    bool                // it goes through its folder
+	stopped  bool                // a -- was read, and no option follows
+	looked   bool                // what it may do hangs on the files that are there
+	program  bool                // it reads a program from a file
+	effects  []approval.Effect   // what is shown although it passes
+	gone     []string            // what it deletes or overwrites
+	code     []approval.File     // with program text
+	targets  []approval.Target   // what is shown of what it changes
+	named    []argument          // its operands
+	places   map[string][]string // values of options, where it writes names of its own making
+	// sets are the variables that it gives the command that it starts.
+	sets []approval.Variable
 }
 
 // inner is a command that the words of a program hold.
@@ -131,6 +134,9 @@ func (a *arguments) read(p *profile, args []argument) {
 		a.effect(p, p.always, "it", argument{})
 	}
 	for len(args) > 0 {
+		if a.spent() {
+			return // the request asks
+		}
 		if p.is["rest"] {
 			a.handed(p, args)
 			return
@@ -155,7 +161,7 @@ func (a *arguments) read(p *profile, args []argument) {
 		case arg == "--" && p.subs == nil:
 			a.stopped = true
 			for i, operand := range args {
-				if a.operand(p, operand, args[i+1:]) {
+				if a.spent() || a.operand(p, operand, args[i+1:]) {
 					return
 				}
 			}
@@ -204,8 +210,8 @@ func (a *arguments) begin(p *profile) {
 	if p.is["network"] {
 		a.shows(approval.EffectNetwork)
 	}
-	if p.is["project"] && (a.dir == "" || !within(a.dir, a.plan.Cwd.Path) || a.inGit(".")) {
-		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not the working directory", p.name)
+	if p.is["project"] && (!a.plan.Folder.Holds(a.dir) || a.inGit(".")) {
+		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not known to be a project", p.name)
 	}
 }
 
@@ -231,7 +237,7 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	o, ok := p.options[name]
 	switch {
 	case !ok && !p.is["single"] && !p.is["apart"] && !p.is["exact"]:
-		name, o, ok = p.complete(name)
+		name, o, ok = a.complete(p, name)
 	case !ok:
 		if full, have, begins := p.prefixed(word.text); begins {
 			name, o, ok = full, have, true
@@ -280,8 +286,9 @@ func (t taking) from(rest []argument) bool {
 
 // complete finds the one long option that begins so. Where several do, they
 // must do the same for it not to matter. It returns the prefix where none does.
-func (p *profile) complete(prefix string) (name string, o option, ok bool) {
+func (a *arguments) complete(p *profile, prefix string) (name string, o option, ok bool) {
 	name = prefix
+	a.tick(len(p.options) / 16)
 	for full, have := range p.options {
 		if !strings.HasPrefix(full, "--") || !strings.HasPrefix(full, prefix) {
 			continue
@@ -360,6 +367,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 // operand reads a word that is no option. It reports true when the rest is a
 // command.
 func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
+	a.tick(1)
 	switch {
 	case word.open != nil && word.open.Many:
 		a.untold(p, word)
@@ -377,7 +385,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		place++
 	}
 	e := p.operands[min(place, len(p.operands)-1)]
-	if name, _, ok := strings.Cut(word.text, "="); p.is["assigns"] && ok && isName(name) {
+	if name, _, ok := strings.Cut(word.text, "="); p.is["assigns"] && ok { // also of a name that is none
 		a.assigned(p, name, word)
 		return false
 	}
@@ -411,18 +419,25 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 // handed reads words that are for a program of the project.
 func (a *arguments) handed(p *profile, words []argument) {
 	for _, word := range words {
-		a.effect(p, effectNone, "it", word)
+		if !a.spent() {
+			a.effect(p, effectNone, "it", word)
+		}
 	}
 }
 
 // assigned reads NAME=VALUE before a command (environment.md).
 func (a *arguments) assigned(p *profile, name string, word argument) {
 	_, value, _ := strings.Cut(word.text, "=")
-	switch class := envnames.Requested(name); {
-	case word.open == nil && envnames.PagerOff(name, value):
-	case class != envnames.Other && class != envnames.Plain:
-		a.find(approval.ReasonEnvAsks, "%s sets %s", p.name, name)
-	case word.open != nil && word.open.Many:
+	list, why := reaches(name, value, word.open == nil)
+	if why.Reason != "" {
+		a.findings = append(a.findings, why)
+		return
+	}
+	if a.sets = append(a.sets, list...); len(a.sets) > maxVariables {
+		a.complex("it sets more than %d variables", maxVariables)
+		a.sets = a.sets[:maxVariables]
+	}
+	if word.open != nil && word.open.Many {
 		a.find(approval.ReasonRuntimeValue, "what %s sets is known only when it runs", p.name)
 	}
 }
@@ -451,7 +466,7 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 		return nil
 	}
 	dir := a.dir // find starts these in its own folder, or where the files are
-	if option != "-exec" && option != "-ok" && (!a.project() || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
+	if option != "-exec" && option != "-ok" && (a.plan.Folder.Path == "" || !a.project(a.plan.Cwd.Path) || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
 		dir = ""
 	}
 	a.commands = append(a.commands, inner{words, dir, true})

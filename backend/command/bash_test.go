@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 )
 
@@ -80,7 +81,7 @@ func asShell(t *testing.T, shell string) {
 				b.WriteString(pieces[random.IntN(len(pieces))])
 			}
 		}
-		plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", b.String()}, Cwd: dir, Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{shell, "-c", b.String()}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
 		if plan.Root == nil || plan.Root.Op != approval.OpRun || len(plan.Segments[0].Open) > 0 {
 			continue // asks
 		}
@@ -158,7 +159,7 @@ func fedAsShell(t *testing.T, shell string) {
 		} else {
 			text = "cat <<<" + pick(pieces...) + pick(pieces...) + pick(pieces...)
 		}
-		plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", text}, Cwd: home, Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{shell, "-c", text}, Cwd: home, Who: approval.Ours}, approvaltest.Named(home))
 		if plan.Root == nil || plan.Root.Op != approval.OpRun {
 			continue // asks
 		}

@@ -4,13 +4,20 @@
 // World and nothing else; it starts nothing, writes nothing and decides
 // nothing. What it does not understand it marks, never guesses.
 //
+// Which files hold secrets and which start programs is for package protected
+// to know. Of folders, archives and patches that a program reads or brings as a
+// whole the names are looked at, within bounds.
+//
 // The rules are those of judgement.md, steps 1 to 6, and what it understands
-// of a text are the rings of plan-runner.md. Of everything else it shows the
+// of a text are the rings of plan-runner.md. What counts as inside is for who asks
+// to say: the session's folder comes with the request as a value, and where none
+// comes nothing is inside. Of everything else it shows the
 // parts it finds and leaves Plan.Root nil, so that nobody runs it without a
 // person's yes.
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,8 +57,12 @@ type Analyzer struct {
 	// IsOurs reports whether a program is Countersign's own, also as a copy; nil
 	// where nobody knows.
 	IsOurs func(approval.File) bool
-	path   []searchDir
-	heads  heads
+	// Inherited reports whether programs get a variable of this name anyway; nil
+	// where nobody knows.
+	Inherited func(name string) bool
+
+	path  []searchDir
+	heads heads
 }
 
 // searchDir is a folder of the login PATH, and whether it was there when the
@@ -70,14 +81,19 @@ func (a *Analyzer) SetPath(dirs []string) {
 	}
 }
 
-// Analyze makes the plan of a request. It never fails: what cannot be
-// understood is marked in the plan, and a request that means nothing has
-// Plan.Invalid set.
-func (a *Analyzer) Analyze(req *approval.Request) approval.Plan { return a.analyze(req).plan }
+// Analyze makes the plan of a request of a session whose folder is folder. It
+// never fails: what cannot be understood is marked in the plan, and a request
+// that means nothing has Plan.Invalid set.
+//
+// It ends when ctx does, and the plan is Invalid then: parts of the request were
+// not looked at.
+func (a *Analyzer) Analyze(ctx context.Context, req *approval.Request, folder approval.Folder) approval.Plan {
+	return a.analyze(ctx, req, folder).plan
+}
 
-func (a *Analyzer) analyze(req *approval.Request) *job {
-	j := &job{Analyzer: a, who: req.Who, effort: newEffort()}
-	j.plan.Argv = req.Command
+func (a *Analyzer) analyze(ctx context.Context, req *approval.Request, folder approval.Folder) *job {
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env}
+	j.plan.Argv, j.plan.Folder = req.Command, folder
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
 		return j
@@ -122,6 +138,11 @@ type job struct {
 	// feeds counts what makes words of other programs' output around what is
 	// walked: substitutions, xargs, parallel.
 	feeds int
+	// requested are the variables that the request sets.
+	requested map[string]string
+	// passesOn counts the pipelines around what is walked in which a later stage does
+	// so.
+	passesOn int
 }
 
 // everyAgent stands for all agents in the policy file. Who called itself so
@@ -234,8 +255,15 @@ const (
 	maxLayers     = 4
 )
 
+// Unfinished is what makes a request Invalid that was not understood to its end.
+const Unfinished = "nobody waits for the answer any more"
+
 // cap marks plans that went over a limit.
 func (j *job) cap() {
+	if j.left = j.left || j.ctx.Err() != nil; j.left {
+		j.plan.Root, j.plan.Invalid = nil, Unfinished
+		return
+	}
 	programs := map[string]bool{}
 	for _, s := range j.plan.Segments {
 		if len(s.Argv) > 0 {

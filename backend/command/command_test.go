@@ -91,6 +91,12 @@ func show(p approval.Plan) string {
 		for _, f := range s.Findings {
 			line += fmt.Sprintf(" %s:%s", s.Argv[0], f.Reason)
 		}
+		for _, v := range s.Env {
+			line += fmt.Sprintf(" %s$%s=%s", s.Argv[0], v.Name, v.Value)
+			if v.Unknown {
+				line += "?"
+			}
+		}
 		if s.Floor != "" {
 			line += " FLOOR"
 		}
@@ -155,7 +161,7 @@ var texts = []struct{ in, want string }{
 	{`{ cd sub; cat a; } >/dev/null`, `seq(seq(cd sub, cat a))`},
 	{`time -p ls`, `time(ls)`},
 	{`ls |& wc`, `pipe(ls, wc)`},
-	{`A=1 B= ls`, `ls`},
+	{`A=1 B= ls`, `ls ls$A=1 ls$B=`},
 	{"l\\\ns \\\n a", `ls a`},
 	{"git commit -m 'a\\\nb'", "git commit -m a\\\nb"},
 	// What only the run makes final, and what it may do is judged again.
@@ -179,11 +185,11 @@ var texts = []struct{ in, want string }{
 	{`d=~/.ssh; cat $d/id_rsa`, `seq(assign(), cat $d/id_rsa) cat:protected-state`},
 	{`for f in a .env; do cat $f; done`, `for(cat $f) cat:protected-state`},
 	{`cat "$x/.env"`, `cat "$x/.env" cat:protected-state`},
-	{`cat $(echo ~/.ssh/id_rsa)`, `cat $(echo ~/.ssh/id_rsa) echo:protected-state`},
+	{`cat $(echo ~/.ssh/id_rsa)`, `cat $(echo ~/.ssh/id_rsa) cat:protected-state echo:protected-state`},
 	{`echo ~/.ssh/id_rsa | xargs cat`, `pipe(echo /home/ann/.ssh/id_rsa, xargs cat) echo:protected-state`},
 	{`cat < .env`, `? cat:protected-state`},
 	{`cat .mcp.json; cp a sub/.mcp.json; cp a .claude/settings.local.json`, `seq(cat .mcp.json, cp a sub/.mcp.json, cp a .claude/settings.local.json) cp:protected-state cp:protected-state`},
-	{`git add .mcp.json; git rm .mcp.json; rg a .envrc; awk 1 .claude/settings.json`, `seq(git add .mcp.json, git rm .mcp.json, rg a .envrc, awk 1 .claude/settings.json) git:protected-state`},
+	{`git add .mcp.json; git rm .mcp.json; rg a .envrc; awk 1 .claude/settings.json`, `seq(git add .mcp.json, git rm .mcp.json, rg a .envrc, awk 1 .claude/settings.json) git:protected-state rg:protected-state`},
 	{`gunzip a.gz; gunzip .envrc.gz; gunzip .envrc-gz`, `seq(gunzip a.gz, gunzip .envrc.gz, gunzip .envrc-gz) gunzip:protected-state gunzip:protected-state`},
 	{`rm -rf "$HOME"/*`, `rm -rf /home/ann/p rm:deletes FLOOR`},
 	{`rm -rf "${HOME:?}"/*`, `? rm:runtime-value rm:runtime-value FLOOR`},
@@ -223,7 +229,7 @@ var texts = []struct{ in, want string }{
 	{`ls $((1+1)) <(ls) ?(a)`, `? ls:runtime-value ls:runtime-value ls:runtime-value`},
 	{`PATH=/x ls`, `? !env-asks`},
 	{`HTTPS_PROXY=x`, `? !env-asks`},
-	{`export LD_PRELOAD=x`, `? !env-asks`},
+	{`export LD_PRELOAD=x`, `? !env-refused`},
 	{`export A={b,c}`, `? !evaluates`},
 	{`export A={b} B=a} C='{a,b}'`, `assign()`},
 	{`for PATH in a; do ls; done`, `? !env-asks`},
@@ -278,9 +284,9 @@ var texts = []struct{ in, want string }{
 	{`env PAGER= git log`, `env PAGER= git log`},
 	// Of two folders the last one counts.
 	{`env -C sub -C sub ./run.sh`, `env -C sub -C sub ./run.sh`},
-	{`PAGER=less git log`, `? !env-asks`},
-	{`PAGER=$x git log`, `? !env-asks`},
-	{`export PAGER=cat; git log`, `? !env-asks`},
+	{`PAGER=less git log`, `git log git$PAGER=less`},
+	{`PAGER=$x git log`, `? !env-asks git:runtime-value`},
+	{`export PAGER=cat; git log`, `seq(assign(), git log)`},
 	// What nobody can read.
 	{"ls\r", `? !unreadable`},
 	{"ls \x01", `? !unreadable`},
@@ -312,7 +318,7 @@ var texts = []struct{ in, want string }{
 func TestText(t *testing.T) {
 
 	for _, test := range texts {
-		plan := machine().Analyze(bash(test.in))
+		plan := machine().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p"))
 		got := show(plan)
 		if got != test.want {
 			t.Errorf("%.60q\n got  %s\n want %s", test.in, got, test.want)
@@ -348,7 +354,7 @@ func TestEverythingIsShown(t *testing.T) {
 	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
 	for _, test := range tests {
 		var got []string
-		for _, s := range a.Analyze(bash(test.in)).Segments {
+		for _, s := range a.Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p")).Segments {
 			got = append(got, s.Argv[0])
 		}
 		if strings.Join(got, ",") != test.want {
@@ -379,7 +385,7 @@ func TestShellCalls(t *testing.T) {
 	}
 	for _, test := range tests {
 		argv := strings.Split(test.argv, "|")
-		plan := machine().Analyze(&approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours})
+		plan := machine().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		text := test.text
 		if test.shell == "" {
 			text = command.Format(argv)
@@ -433,7 +439,7 @@ func TestOtherShells(t *testing.T) {
 	for _, test := range tests {
 		req := bash(test.text)
 		req.Command[0], req.Who = test.shell, test.who
-		plan := machine().Analyze(req)
+		plan := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
 		if runs := plan.Root != nil && len(plan.Findings) == 0 && len(plan.Segments[0].Findings) == 0; runs != test.runs {
 			t.Errorf("%s %q %s: %s", test.shell, test.text, test.who, show(plan))
 		}
@@ -470,7 +476,7 @@ func TestResolve(t *testing.T) {
 		if test.word == "tool2" {
 			continue // see TestProjectFolders
 		}
-		plan := use.Analyze(&approval.Request{Command: []string{test.word}, Cwd: "/home/ann/p", Who: approval.Ours})
+		plan := use.Analyze(t.Context(), &approval.Request{Command: []string{test.word}, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		seg := plan.Segments[0]
 		got := fmt.Sprintf("%v", reasons(seg.Findings))
 		want := "[" + test.found + "]"
@@ -515,7 +521,7 @@ func TestProjectFolders(t *testing.T) {
 			a.SetPath([]string{"/home/ann/p/bin"})
 			a.World = world
 		}
-		plan := a.Analyze(&approval.Request{Command: []string{"tool2"}, Cwd: "/home/ann/p", Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"tool2"}, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		return reasons(plan.Segments[0].Findings)
 	}
 	if got := inside(true); len(got) != 0 {
@@ -574,13 +580,13 @@ func TestKindsAndEffects(t *testing.T) {
 		{"rm|-rf|..", "changer [deletes protected-state] FLOOR"},
 		{"rm|-rf|sub", "changer []"},
 		{"rm|/", "changer [deletes protected-state]"},
-		{"dd|if=a|of=/dev/sda", "changer [] FLOOR"},
+		{"dd|if=a|of=/dev/sda", "changer [protected-state] FLOOR"},
 		{"dd|if=a|of=/dev/null", "changer []"},
-		{"cp|x|/dev/sda", "changer [outside-folder] FLOOR"},
+		{"cp|x|/dev/sda", "changer [outside-folder protected-state] FLOOR"},
 		{"/opt/tool/bin/tool|--x", " []"},
 	}
 	for _, test := range tests {
-		plan := machine().Analyze(&approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours})
+		plan := machine().Analyze(t.Context(), &approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		seg := plan.Segments[0]
 		got := fmt.Sprintf("%s %v", seg.Kind, reasons(seg.Findings))
 		if seg.Floor != "" {
@@ -605,7 +611,7 @@ func TestEffectsAreTold(t *testing.T) {
 		{`env rm a`, " deletes"},
 	} {
 		var got []string
-		for _, s := range a.Analyze(bash(test.text)).Segments {
+		for _, s := range a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p")).Segments {
 			var effects []string
 			for _, e := range s.Effects {
 				effects = append(effects, string(e))
@@ -646,7 +652,7 @@ func TestChangedOnTheWay(t *testing.T) {
 		for who, want := range map[approval.Who]bool{approval.Ours: test.ours, approval.Theirs: test.theirs} {
 			req := bash(test.text)
 			req.Who = who
-			plan, got := a.Analyze(req), false
+			plan, got := a.Analyze(t.Context(), req, approvaltest.Named(req.Cwd)), false
 			for _, s := range plan.Segments {
 				got = got || slices.ContainsFunc(s.Findings, func(f approval.Finding) bool {
 					return f.Reason == approval.ReasonRuntimeValue
@@ -667,7 +673,7 @@ func TestInvalidAgent(t *testing.T) {
 		r.Cwd = "/home/ann/p"
 		for agent, bad := range map[string]bool{"": false, "main": false, "*": true, "**": false, strings.Repeat("a", 2000): true} {
 			r.AgentID = agent
-			if got := machine().Analyze(&r).Invalid; (got != "") != bad {
+			if got := machine().Analyze(t.Context(), &r, approvaltest.Named(r.Cwd)).Invalid; (got != "") != bad {
 				t.Errorf("agent %.10q: %q", agent, got)
 			}
 		}
@@ -689,7 +695,7 @@ func TestInvalid(t *testing.T) {
 	}
 	for _, test := range tests {
 		req := &approval.Request{Command: strings.Split(test.argv, "|"), RawCommand: test.raw, Cwd: "/home/ann/p"}
-		if got := machine().Analyze(req).Invalid; got != test.want {
+		if got := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd)).Invalid; got != test.want {
 			t.Errorf("%q with raw %q: %q, want %q", test.argv, test.raw, got, test.want)
 		}
 	}
@@ -723,7 +729,7 @@ func TestRawCommandVectors(t *testing.T) {
 		" <- ":                               "a request without a command is refused",
 	}
 	for _, c := range file.Cases {
-		plan := machine().Analyze(&approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"})
+		plan := machine().Analyze(t.Context(), &approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"}, approvaltest.Named("/home/ann/p"))
 		key := strings.Join(c.Command, " ") + " <- " + c.RawCommand
 		why, listed := differs[key]
 		delete(differs, key)
@@ -818,7 +824,7 @@ func TestLookFails(t *testing.T) {
 	} {
 		a := machine()
 		a.World = failing{a.World.(folders).World, map[string]error{c.at: c.err}}
-		p := a.Analyze(&approval.Request{Command: c.argv, Cwd: "/home/ann/p", Who: approval.Ours})
+		p := a.Analyze(t.Context(), &approval.Request{Command: c.argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		if len(p.Findings) == 0 || p.Findings[0].Reason != c.reason || !strings.Contains(p.Findings[0].Sentence, c.err.Error()) {
 			t.Errorf("%s, %v: %+v", c.argv, c.err, p.Findings)
 		}

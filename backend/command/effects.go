@@ -45,10 +45,16 @@ func (j *job) effects(seg *approval.Segment) {
 	if seg.Dir == "" && slices.ContainsFunc(seg.Argv[1:], relative) && !lists(seg, args, reader) {
 		mark(approval.ReasonRuntimeValue, "names files in a folder that only the run can tell")
 	}
+	if j.plan.Folder.Path == "" && (reader.walks || args != nil && args.walks) {
+		mark(approval.ReasonOutsideFolder, "reads all that is in a folder that is no project")
+	}
 	if which := j.protectedArgument(seg, args, reader); which != "" {
 		seg.Ours = seg.Ours || which == filesOfOurs
 		mark(approval.ReasonProtectedState, "names "+which)
+		return
 	}
+	j.opens(seg, args, reader)
+	j.arrives(seg, args)
 }
 
 // firstFile takes the first file that the words of a program name for the one

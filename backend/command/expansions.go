@@ -52,6 +52,7 @@ func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
 		}
 		t.feeds++
 		defer func() { t.feeds-- }()
+		defer t.inside()()
 		node, ok := t.stmts(part.Stmts, &dir)
 		t.stale = true
 		return approval.Part{Kind: approval.PartOutput, Run: node}, ok

@@ -1,14 +1,15 @@
 package command
 
 import (
+	"context"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // Measured analyses a request and tells how many steps that took.
-func (a *Analyzer) Measured(req *approval.Request) (plan approval.Plan, steps int) {
-	j := a.analyze(req)
+func (a *Analyzer) Measured(req *approval.Request, folder approval.Folder) (plan approval.Plan, steps int) {
+	j := a.analyze(context.Background(), req, folder)
 	return j.plan, j.work
 }
 
@@ -31,4 +32,11 @@ func (h *Hashes) Crowd() {
 	for range maxLarge {
 		h.large <- struct{}{}
 	}
+}
+
+// Archived returns the names in an archive or a patch.
+func Archived(data []byte) []string {
+	names, _ := archived(data)
+	_, _ = patched(data)
+	return names
 }

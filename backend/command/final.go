@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -9,17 +10,17 @@ import (
 // Final makes the plan of one command of a text when its words have become
 // final: in dir, which is cwd of the request or where a cd has led. Its first
 // segment is the command itself, resolved anew; as is what it was judged as.
-func (a *Analyzer) Final(plan *approval.Plan, as *approval.Segment, argv []string, dir string) approval.Plan {
-	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort()}
-	j.plan.Cwd, j.plan.Shell, j.plan.Text = plan.Cwd, plan.Shell, Quote(argv)
+func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.Segment, argv []string, dir string) approval.Plan {
+	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort(ctx)}
+	j.plan.Cwd, j.plan.Folder, j.plan.Shell, j.plan.Text = plan.Cwd, plan.Folder, plan.Shell, Quote(argv)
 	if j.plan.Shell == "" {
 		j.plan.Shell = "bash"
 	}
 	if as.Fed {
-		j.feeds = 1
+		j.feeds, j.passesOn = 1, 1
 	}
 	t := &textJob{job: j, text: j.plan.Text, grammar: textShells[j.plan.Shell], ring2: true}
-	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir}
+	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env}
 	t.shellWord(&seg)
 	j.plan.Segments = append(j.plan.Segments, seg)
 	if len(seg.Findings) == 0 && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
@@ -36,7 +37,7 @@ func (a *Analyzer) Find(word, dir string) string {
 	if ownBuiltins()[word] || startedBuiltins()[word] || otherBuiltins()[word] {
 		return word
 	}
-	j := &job{Analyzer: a, effort: newEffort()}
+	j := &job{Analyzer: a, effort: newEffort(context.Background())}
 	res, _ := j.find(word, dir)
 	switch {
 	case res == nil:
@@ -53,7 +54,7 @@ func (a *Analyzer) Which(name string) string {
 	if name == "" || strings.Contains(name, "/") {
 		return ""
 	}
-	j := &job{Analyzer: a, effort: newEffort()}
+	j := &job{Analyzer: a, effort: newEffort(context.Background())}
 	res, _ := j.search(name)
 	if res == nil {
 		return ""

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -88,6 +89,7 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 	case *syntax.Subshell:
 		if t.who == approval.Ours {
 			inside := *dir
+			defer t.inside()()
 			return wrap(approval.OpSub)(t.stmts(cmd.Stmts, &inside))
 		}
 	case *syntax.TimeClause:
@@ -112,7 +114,7 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 		}
 	case *syntax.DeclClause:
 		if t.ring2 && cmd.Variant.Value == "export" {
-			return t.assign(cmd.Args, true, *dir)
+			return t.assign(cmd.Args, forExport, *dir)
 		}
 		return t.unclear(approval.ReasonEvaluates, "%s is done inside the shell", cmd.Variant.Value)
 	}
@@ -181,7 +183,12 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 			ok = t.startsStage(stage, dir) && ok
 		}
 		starts[i] = len(t.plan.Segments)
+		passesOn := t.takesNames(stages[i+1:])
+		t.passesOn += passesOn
+		leave := t.inside()
 		kid, fine := t.stmt(stage, &inside)
+		leave()
+		t.passesOn -= passesOn
 		if ok = ok && fine; !ok {
 			continue
 		}
@@ -198,6 +205,49 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 	}
 	t.pipes = append(t.pipes, append(starts, len(t.plan.Segments)))
 	return &node, ok
+}
+
+// takesNames returns 1 where a program among the stages of a pipeline that follow
+// makes words of what comes in, for another one that does not only list.
+func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
+	for _, stage := range stages {
+		syntax.Walk(stage, func(node syntax.Node) bool {
+			call, ok := node.(*syntax.CallExpr)
+			if !ok {
+				return n == 0
+			}
+			var names []string
+			for _, word := range call.Args {
+				name := t.plainly(word)
+				names = append(names, name[strings.LastIndexByte(name, '/')+1:])
+			}
+			at := slices.IndexFunc(names, func(name string) bool { return name == "xargs" || name == "gxargs" || name == "parallel" })
+			if at < 0 {
+				return true
+			}
+			rest := slices.DeleteFunc(names[at+1:], func(name string) bool {
+				return strings.HasPrefix(name, "-") || name == "{}" || strings.Trim(name, "0123456789") == ""
+			})
+			if !listers()[first(rest)] && first(rest) != "wc" || strings.HasPrefix(first(rest), "find") || strings.HasPrefix(first(rest), "fd") {
+				n = 1
+			}
+			return true
+		})
+	}
+	return n
+}
+
+// plainly is a word without its quotes.
+func (t *textJob) plainly(word *syntax.Word) (name string) {
+	for _, part := range word.Parts {
+		if quoted, ok := part.(*syntax.SglQuoted); ok && quoted.Dollar {
+			text, _ := ansi(quoted.Value)
+			name += text
+		} else {
+			name += unquoter.Replace(t.text[part.Pos().Offset():part.End().Offset()])
+		}
+	}
+	return name
 }
 
 // overtaken asks where one stage of a pipeline reads its program from a file
@@ -298,9 +348,10 @@ func (t *textJob) choice(cmd *syntax.IfClause, dir *string) (*approval.Node, boo
 }
 
 func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, bool) {
-	before := *dir
+	before, from, had := *dir, len(t.plan.Segments), len(t.env)
 	cond, ok := t.stmts(cmd.Cond, dir)
 	body, fine := t.stmts(cmd.Do, dir)
+	t.again(from, had)
 	if !t.stays(dir, before) || !ok || !fine {
 		return nil, false
 	}
@@ -317,8 +368,7 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
 		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
 	}
-	ok = t.assignable(loop.Name.Value)
-	before := *dir
+	before, from, had := *dir, len(t.plan.Segments), len(t.env)
 	node := &approval.Node{Op: approval.OpFor, Name: loop.Name.Value}
 	for _, item := range loop.Items {
 		if !t.spend(1) {
@@ -330,6 +380,12 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 			ok = false
 			continue
 		}
+		for _, value := range v.final {
+			ok = t.given(node.Name, value, true) && ok
+		}
+		if v.open != nil {
+			ok = t.given(node.Name, "", false) && ok
+		}
 		node.Words = append(node.Words, v.words...)
 		t.values[node.Name] = append(t.values[node.Name], v.final...)
 		if v.open != nil {
@@ -337,6 +393,7 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 		}
 	}
 	body, fine := t.stmts(cmd.Do, dir)
+	t.again(from, had)
 	if !t.stays(dir, before) || !ok || !fine {
 		return nil, false
 	}

@@ -123,6 +123,23 @@ func alternatives(pattern string) (list []string, ok bool) {
 	return list, len(todo) == 0 && !slices.ContainsFunc(list, func(word string) bool { return strings.ContainsAny(word, "{}") })
 }
 
+// tells are the commands of sqlite3 that only show something, or how it shows.
+var tells = expression(`^\.(tables|schema|indexes|indices|databases|fullschema|dump|mode|headers?|timer|nullvalue)( [\w.%]+)*$`)
+
+// otherFiles are the parts of names that lead a statement to files beside its
+// database, in spite of -safe and -readonly.
+var otherFiles = expression(`(?i)fsdir|zipfile|_file|_directory`)
+
+// statement reports whether a statement of sqlite3 does no more than -safe and
+// -readonly allow, or a command of it no more than show something: some
+// commands, such as .trace, write files in spite of both.
+func statement(_ *arguments, u use) bool {
+	if strings.HasPrefix(strings.TrimSpace(u.value), ".") {
+		return tells().MatchString(u.value)
+	}
+	return !otherFiles().MatchString(u.value) && !strings.Contains(u.value, "\n.")
+}
+
 // matches reports whether a value is like one of the patterns.
 func matches(patterns []string, value string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {

@@ -46,7 +46,7 @@ func corpus(t testing.TB) (texts []string, argvs [][]string) {
 // bounded analyses a request, and fails if that took too much.
 func bounded(t *testing.T, a *command.Analyzer, req *approval.Request) approval.Plan {
 	before := allocated()
-	plan, steps := a.Measured(req)
+	plan, steps := a.Measured(req, approvaltest.Named(req.Cwd))
 	if used := allocated() - before; used > maxAllocated {
 		t.Errorf("%d MB were allocated", used>>20)
 	}
@@ -84,7 +84,7 @@ func FuzzText(f *testing.F) {
 			for _, shell := range []string{"bash", "sh", "zsh"} {
 				req := &approval.Request{Command: []string{shell, "-c", text}, Cwd: "/home/ann/p", Who: who}
 				plan := bounded(t, a, req)
-				if first, second := show(plan), show(a.Analyze(req)); first != second {
+				if first, second := show(plan), show(a.Analyze(t.Context(), req, approvaltest.Named(req.Cwd))); first != second {
 					t.Errorf("two looks differ:\n%s\n%s", first, second)
 				}
 				if plan.Root != nil && (len(plan.Findings) > 0 || strings.ContainsAny(text, unclear)) {
@@ -115,7 +115,7 @@ func FuzzArgv(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words string) {
 		req := &approval.Request{Command: strings.Split(words, "\x00"), Cwd: "/home/ann/p", Who: approval.Ours}
 		plan := bounded(t, a, req)
-		if first, second := show(plan), show(a.Analyze(req)); first != second {
+		if first, second := show(plan), show(a.Analyze(t.Context(), req, approvaltest.Named(req.Cwd))); first != second {
 			t.Errorf("two looks differ:\n%s\n%s", first, second)
 		}
 		for i, s := range plan.Segments {
@@ -136,6 +136,7 @@ func TestHostile(t *testing.T) {
 			if plan.Root != nil && len(plan.Segments) > 1 {
 				t.Errorf("%d commands would run", len(plan.Segments))
 			}
+			bounded(t, a, &approval.Request{Text: h.Text, Cwd: "/home/ann/p", Who: approval.Theirs})
 		})
 	}
 }

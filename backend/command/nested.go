@@ -40,11 +40,11 @@ func (j *job) nested(index int) {
 	if outer.Kind == approval.KindShell && !j.innerText(index, outer) {
 		j.ask(approval.ReasonUnreadable, "what %s would run cannot be read", outer.Argv[0])
 	}
-	dir := outer.Dir
+	dir, env := outer.Dir, outer.Env
 	if outer.Kind == approval.KindWrapper {
 		j.split(&outer)
 		if read := j.profiled(&outer); read != nil {
-			dir = read.dir
+			dir, env = read.dir, appendNew(env, read.sets)
 		}
 	}
 	if outer.Kind == approval.KindWrapper && splits(outer.Argv) {
@@ -63,10 +63,10 @@ func (j *job) nested(index int) {
 		kind := kindOf(path.Base(res.Path), path.Base(res.File.Path))
 		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
 		seg := approval.Segment{
-			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Via: index + 1,
+			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Env: env, Via: index + 1,
 			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
-		if !j.spend(len(seg.Argv)) { // they are looked at again for each word before them
+		if !j.spend(len(seg.Argv)) || !j.bytes(bytesOf(seg.Argv)) { // they are looked at again for each word before them
 			return
 		}
 		j.program(&seg)
@@ -88,7 +88,7 @@ func (j *job) inner(index int, outer *approval.Segment) {
 			j.nameAll(outer)
 			return
 		}
-		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Via: index + 1, Word: one.words[0].at}
+		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Env: appendNew(outer.Env, read.sets), Via: index + 1, Word: one.words[0].at}
 		for i, word := range one.words {
 			if seg.Argv = append(seg.Argv, word.text); word.open != nil {
 				open := *word.open
@@ -133,11 +133,11 @@ func first(argv []string) string {
 // not run from the plan. It reports false when there is no text to read.
 func (j *job) innerText(index int, outer approval.Segment) bool {
 	_, text, _, ok := shellText(outer.Argv)
-	if !ok || j.depth >= maxLayers || !j.spend(5) { // to parse it costs more than a word
+	if !ok || j.depth >= maxLayers || !j.parse(text) {
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, linked: j.linked, depth: j.depth + 1, feeds: j.feeds}
-	inner.plan.Cwd.Path, inner.plan.Shell = outer.Dir, "sh"
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn}
+	inner.plan.Cwd.Path, inner.plan.Folder, inner.plan.Shell = outer.Dir, j.plan.Folder, "sh"
 	inner.text(text, "bash")
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)
 	j.plan.Targets = append(j.plan.Targets, inner.plan.Targets...)
@@ -148,7 +148,7 @@ func (j *job) innerText(index int, outer approval.Segment) bool {
 		} else {
 			seg.Via = index + 1
 		}
-		seg.Start, seg.End = outer.Start, outer.End
+		seg.Start, seg.End, seg.Env = outer.Start, outer.End, appendNew(outer.Env, seg.Env)
 		j.plan.Segments = append(j.plan.Segments, seg)
 	}
 	return true
@@ -178,6 +178,9 @@ func (j *job) nameAll(outer *approval.Segment) {
 // the denylist alone: texts in one word, and values of its options.
 func (j *job) split(outer *approval.Segment) {
 	for i, arg := range outer.Argv[1:] {
+		if !j.tick(1) {
+			return
+		}
 		_, value, given := strings.Cut(arg, "=")
 		switch {
 		case strings.HasPrefix(arg, "-") && given:

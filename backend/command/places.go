@@ -6,29 +6,53 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
-// inside reports whether a name surely leads into the working directory of
-// the request, by its text and by the links that are there now.
+// inside reports whether a name surely leads into the session's folder, by its
+// text and by the links that are there now. Where no folder counts, none does.
 func (a *arguments) inside(name string) bool {
 	if words, ok := alternatives(name); !ok || slices.ContainsFunc(words, func(word string) bool { return !a.inside(word) }) {
 		return false
 	}
-	if a.dir == "" || name == "" || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "=") || upward(name) {
+	if a.dir == "" || name == "" || len(a.dir)+len(name) >= maxPath || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "=") || upward(name) {
 		return false
 	}
 	a.looked = true
-	root := a.plan.Cwd.Path
+	folder := a.plan.Folder
 	at := path.Clean(join(a.dir, name))
-	for real := at; ; real = path.Dir(real) {
-		file, err := a.look(real)
-		if err == nil {
-			return within(at, root) && within(file.Path, root)
-		}
-		if real == "/" || real == "." || a.dangling(real) {
-			return false
+	g := a.ground(at)
+	return g.found && folder.Holds(at) && folder.Holds(g.file.Path) && (g.gap == "" || !a.dangling(g.gap))
+}
+
+// ground is how far a path leads: to the last thing on its way that is there.
+type ground struct {
+	file  approval.File
+	found bool
+	gap   string // the first name on the way that leads nowhere, "" if none
+}
+
+// ground follows a cleaned path. What lies below a name that leads nowhere does
+// so too, so a path that gets longer is not followed from its end each time.
+func (j *job) ground(at string) ground {
+	g, ok := j.grounds[at]
+	if ok || !j.bytes(len(at)) {
+		return g
+	}
+	up := path.Dir(at)
+	if above, ok := j.grounds[up]; ok && above.gap != "" {
+		g = above
+	} else if file, err := j.look(at); err == nil {
+		g = ground{file: file, found: true}
+	} else if up != at && !j.spent() {
+		if g = j.ground(up); g.gap == "" {
+			g.gap = at
 		}
 	}
+	if !j.spent() {
+		j.grounds[at] = g
+	}
+	return g
 }
 
 // dangling reports whether a name that leads nowhere is in its folder all the
@@ -50,12 +74,11 @@ func (a *arguments) inGit(name string) bool {
 		return true
 	}
 	at := path.Clean(join(a.dir, name))
-	for real := at; ; real = path.Dir(real) {
-		file, err := a.look(real)
-		if err == nil || real == "/" || real == "." {
-			return ofGit(at) || ofGit(file.Path) || err == nil && a.inRepository(file)
-		}
+	if len(at) > maxPath {
+		return true // it names nothing, or a part of it does
 	}
+	g := a.ground(at)
+	return ofGit(at) || g.found && (ofGit(g.file.Path) || a.inRepository(g.file))
 }
 
 // inRepository reports whether a file is, or lies in, a folder that is a
@@ -70,7 +93,7 @@ func (a *arguments) inRepository(file approval.File) bool {
 		switch {
 		case there("HEAD") && (there("commondir") || there("objects") && there("refs")):
 			return true
-		case folder == "/" || folder == "." || there(".git"):
+		case folder == "/" || folder == "." || there(".git") || a.spent():
 			return false
 		}
 		folder = path.Dir(folder)
@@ -129,16 +152,16 @@ func (a *arguments) into(u use) {
 	dir := a.dir
 	a.dir = a.start
 	if !a.inside(value) || a.inGit(value) {
-		a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the working directory", u.who, value))
+		a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value))
 	}
 	a.dir = dir
 }
 
 // agents asks for a folder that is written or deleted as a whole, and in which
-// agents have the settings that they start with.
+// agents, editors and git have what they start with.
 func (a *arguments) agents(u use) {
-	if agentFolders().MatchString(path.Base(path.Clean(join(a.start, u.value)))) {
-		a.find(approval.ReasonProtectedState, "%s changes %q, where an agent's settings are", u.who, u.value)
+	if protected.Above(path.Clean(join(a.start, u.value)), a.Home) {
+		a.find(approval.ReasonProtectedState, "%s changes %q, where files are from which programs start", u.who, u.value)
 	}
 }
 
@@ -150,10 +173,14 @@ func (a *arguments) finish(p *profile) {
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {
 		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.lists["needs"][0])
 	}
+	if guards := p.lists["guards"]; !a.has["alone"] && slices.ContainsFunc(guards, func(o string) bool { return !a.has[o] }) {
+		a.find(approval.ReasonInlineCode, "%s may start programs that what it reads names: with %s it does not", p.name, strings.Join(guards, " and "))
+	}
 	if len(p.lists["late"]) > 0 && !a.has["late"] && !a.has["alone"] {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
 	}
 	a.finishLast(p)
+	a.finishDerived(p)
 	if !a.has["reads"] {
 		a.findings = append(a.findings, a.written...)
 	}
@@ -182,8 +209,11 @@ func (a *arguments) finishLast(p *profile) {
 		return
 	}
 	_, err = a.look(join(a.start, path.Join(to.text, ".git")))
-	root := err == nil || folder.Path == a.plan.Cwd.Path
+	root := err == nil || a.whole(folder.Path)
 	for _, from := range a.ends[:n] {
+		if a.spent() {
+			return
+		}
 		name := path.Base(from.text)
 		held := strings.HasSuffix(from.text, "/") || name == "." || name == ".."
 		if at := join(a.start, to.text); p.last == "copy" && !(held && a.closed(at) || !held && a.closed(path.Join(at, name))) {
@@ -239,7 +269,7 @@ func (a *arguments) closed(folder string) bool {
 			at := path.Join(folders[0], name)
 			file, err := a.look(at)
 			switch {
-			case err != nil || !within(file.Path, a.plan.Cwd.Path) || ofGit(file.Path):
+			case a.spent() || err != nil || !a.plan.Folder.Holds(file.Path) || ofGit(file.Path):
 				return false
 			case isDir(file) && file.Path == at:
 				folders = append(folders, at)
@@ -255,12 +285,32 @@ func (a *arguments) closed(folder string) bool {
 // maxCopied bounds how many names are looked at in a folder that is there.
 const maxCopied = 2000
 
-// emptied reports whether everything in the working directory is deleted that
-// a lone * stands for: that counts as the folder itself.
+// whole reports whether a path is the working directory or above it, up to all
+// of the session's folder: what is done to that is done to the ground that the
+// agent stands on.
+func (a *arguments) whole(at string) bool { return within(a.plan.Cwd.Path, at) }
+
+// emptied reports whether everything in the working directory, or in a folder
+// above it, is deleted that a lone * stands for: that counts as the folder itself.
 func (a *arguments) emptied() bool {
-	root := a.plan.Cwd.Path
-	if !slices.ContainsFunc(a.gone, func(name string) bool { return path.Dir(name) == root }) {
-		return false
+	var tried []string
+	for _, name := range a.gone {
+		if dir := path.Dir(name); dir == a.plan.Cwd.Path || a.whole(dir) && a.plan.Folder.Holds(dir) {
+			if slices.Contains(tried, dir) {
+				continue
+			}
+			if tried = append(tried, dir); a.empties(dir) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *arguments) empties(root string) bool {
+	gone := map[string]bool{}
+	for _, name := range a.gone {
+		gone[name] = true
 	}
 	names, err := a.list(root)
 	left, folder := 0, false
@@ -269,7 +319,7 @@ func (a *arguments) emptied() bool {
 		file, err := a.look(at)
 		switch {
 		case strings.HasPrefix(name, "."), err != nil: // a pattern does not stand for these
-		case !slices.Contains(a.gone, at):
+		case !gone[at]:
 			return false
 		default:
 			folder = folder || isDir(file)

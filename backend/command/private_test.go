@@ -41,7 +41,7 @@ func TestKeptBack(t *testing.T) {
 		{"/Users/ann/Documents", []string{"./run.sh"}, approval.ReasonUnreadable},
 		{"/Users/ann/Documents", []string{"awk", "-f", "a.awk"}, approval.ReasonInlineCode},
 	} {
-		plan := a.Analyze(&approval.Request{Command: row.argv, Cwd: row.cwd, Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: row.argv, Cwd: row.cwd, Who: approval.Ours}, approvaltest.Named(row.cwd))
 		var got approval.Reason
 		for _, s := range plan.Segments {
 			for _, f := range s.Findings {

@@ -55,6 +55,15 @@ type profile struct {
 	is          map[string]bool
 	lists       map[string][]string
 	only, never map[string][]string
+	derives     []derives
+}
+
+// derives says of which names a program writes files that nobody named: where is
+// "cwd" for the folder in which it runs, "it" for that of each operand, or an
+// option for the folder that its value names.
+type derives struct {
+	where string
+	names []string
 }
 
 // example is a command that must pass, or ask for a reason.

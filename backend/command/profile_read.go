@@ -44,6 +44,8 @@ func (r *profileReader) read(line string) error {
 		return r.one(word, rest)
 	case "network":
 		return r.network(fields)
+	case "derives":
+		return r.derives(fields)
 	}
 	switch {
 	case traits()[word]:
@@ -67,7 +69,7 @@ func (r *profileReader) read(line string) error {
 // options.
 var (
 	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old walks rest dash")
-	optionLists = words("needs late alone given dry reads gathers links recursive names")
+	optionLists = words("needs guards late alone given dry reads gathers links recursive names")
 )
 
 // network reads which subcommands talk to other machines; without a name, it is
@@ -86,6 +88,17 @@ func (r *profileReader) network(names []string) error {
 			}
 		}
 		at.is["network"] = true
+	}
+	return nil
+}
+
+// derives reads where a program writes names of its own making, and which.
+func (r *profileReader) derives(fields []string) error {
+	if len(fields) < 2 || fields[0] != "cwd" && fields[0] != "it" && fields[0][0] != '-' {
+		return fmt.Errorf("derives needs a place and patterns of names")
+	}
+	for _, p := range r.now {
+		p.derives = append(p.derives, derives{fields[0], fields[1:]})
 	}
 	return nil
 }

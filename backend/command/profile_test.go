@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -24,8 +25,8 @@ func examined(argv []string) approval.Segment {
 		}
 	}
 	a := &Analyzer{World: approvaltest.NewWorld(world), Home: "/home/ann", UID: 1000}
-	j := &job{Analyzer: a, effort: newEffort()}
-	j.plan.Cwd.Path = "/home/ann/p"
+	j := &job{Analyzer: a, effort: newEffort(context.Background())}
+	j.plan.Cwd.Path, j.plan.Folder = "/home/ann/p", approvaltest.Named("/home/ann/p")
 	seg := approval.Segment{Argv: argv, Dir: "/home/ann/p"}
 	if args := j.profiled(&seg); args != nil {
 		seg.Profiled, seg.Findings = true, args.findings
@@ -153,8 +154,8 @@ func TestRepositories(t *testing.T) {
 		{"/home/ann/q/main", "git log", true},
 		{"/home/ann/q/main", "touch x", true},
 	} {
-		j := &job{Analyzer: a, effort: newEffort()}
-		j.plan.Cwd.Path = tt.dir
+		j := &job{Analyzer: a, effort: newEffort(t.Context())}
+		j.plan.Cwd.Path, j.plan.Folder = tt.dir, approvaltest.Named(tt.dir)
 		seg := approval.Segment{Argv: strings.Fields(tt.text), Dir: tt.dir}
 		if args := j.profiled(&seg); len(args.findings) == 0 != tt.passes {
 			t.Errorf("%s: %+v", tt.text, args.findings)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // listers may name any protected file: they tell that it is there, not what
@@ -42,21 +43,6 @@ var (
 	gitReads = words("add diff log show blame grep status")
 )
 
-// Protected files, as judgement.md, step 7 names them. Below home:
-var (
-	keyFolders  = []string{".ssh", ".gnupg", ".aws", ".config/gh", "Library/Keychains"}
-	keyFiles    = []string{".netrc", ".npmrc", ".pypirc", ".docker/config.json", ".kube/config"}
-	startFiles  = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".ssh/authorized_keys", ".ssh/rc"}
-	startFolder = []string{"Library/LaunchAgents", ".config/systemd/user", ".config/autostart", ".config/fish/conf.d"}
-)
-
-// Anywhere: what direnv, git and agents start when they come into a folder, and
-// the folders in which agents have that.
-var (
-	startHere    = expression(`/(\.envrc|authorized_keys|\.git/hooks|\.claude/settings(\.local)?\.json|\.claude\.json|\.codex/(config\.toml|hooks\.json)|\.copilot/(hooks/[^/]*|config\.json)|\.github/hooks/[^/]*|\.vscode/(settings|tasks)\.json|code/user/settings\.json|opencode\.jsonc?|\.opencode/plugins?/[^/]*|\.gemini/settings\.json|\.cursor/hooks\.json|\.mcp\.json)/`)
-	agentFolders = expression(`(?i)^\.(claude|codex|gemini|cursor)$`)
-)
-
 // What protectedArgument calls the files of Countersign, and folders above
 // secrets.
 const (
@@ -76,14 +62,18 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 	}
 	dirs, names := []string{seg.Dir}, seg.Argv[1:]
 	if lists && len(names) > 1 { // echo and printf put them together
-		names = append(slices.Clone(names), strings.Join(names, ""), strings.Join(names[1:], ""))
+		names = append(slices.Clone(names), strings.Join(names, ""), strings.Join(names[1:], ""), formatted(names))
 	}
+	if lists && j.passesOn > 0 && slices.ContainsFunc(names, escapes().MatchString) {
+		return "files in a way that only the run can tell"
+	}
+	names = slices.Clone(names)
 	for _, o := range seg.Open {
-		names = append(slices.Concat(names, o.Maybe), o.Prefix)
+		names = append(append(names, o.Maybe...), o.Prefix)
 	}
 	switch {
 	case read == nil || len(read.findings) > 0:
-		names = attached(names)
+		names = j.attached(names)
 	default: // it says which of its words name files
 		dirs, names = append(dirs, read.dir), read.values
 		if (len(read.commands) > 0 || j.feeds > 0) && slices.ContainsFunc(names, aims) {
@@ -91,7 +81,11 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 		}
 	}
 	walks, texts := reader.walks || read != nil && read.walks, reader.texts
+	out := leftOut(seg, read)
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if read == nil && seg.Kind == approval.KindReader && strings.HasPrefix(name, "--exclude") || slices.Contains(out, name) {
+			return true // it names what is left out
+		}
 		if texts == 0 || strings.HasPrefix(name, "-") {
 			return false
 		}
@@ -105,8 +99,10 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 	folders := !lists && (walks || seg.Kind != approval.KindReader)
 	for _, dir := range dirs {
 		for _, name := range names {
-			_, value, _ := strings.Cut(name, "=")
-			for _, name := range []string{name, value} {
+			if !j.bytes(2*perBytes + min(len(name), maxPath)) {
+				return "more files than can be looked at"
+			}
+			for _, name := range pieces(name) {
 				if what := j.protected(name, dir, seg); what != "" && (folders || what != folderWithSecrets) {
 					return what
 				}
@@ -114,6 +110,43 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 		}
 	}
 	return ""
+}
+
+// escapes are backslashes that stand for other characters than ends of lines.
+var escapes = expression(`\\([^nt0\\]|0[0-7])`)
+
+// formatted is what printf makes of its words, as far as these are texts.
+func formatted(words []string) string {
+	text := words[0]
+	for _, word := range words[1:] {
+		text = strings.Replace(text, "%s", word, 1)
+	}
+	return strings.TrimSuffix(text, `\n`)
+}
+
+// leftOut returns words that say what a program does not open.
+func leftOut(seg *approval.Segment, read *arguments) (list []string) {
+	if read == nil {
+		return nil
+	}
+	name := path.Base(seg.Program.Path)
+	for i, word := range seg.Argv[1:] {
+		last := seg.Argv[i]
+		operand := slices.ContainsFunc(read.named, func(w argument) bool { return w.text == word })
+		switch {
+		case name == "rg" && strings.HasPrefix(word, "!") && !operand,
+			name == "git" && (strings.HasPrefix(word, ":!") || strings.HasPrefix(word, ":^")),
+			name == "zip" && last == "-x",
+			(name == "find" || name == "gfind") && i > 1 && (last == "-name" || last == "-iname") && (seg.Argv[i-1] == "-not" || seg.Argv[i-1] == "!"):
+			list = append(list, word)
+		}
+	}
+	for _, word := range list { // the same where it is read once more
+		list = append(list, strings.TrimPrefix(word, ":"), strings.TrimLeft(word, ":!^"))
+	}
+	return slices.DeleteFunc(list, func(word string) bool {
+		return slices.ContainsFunc(read.named, func(w argument) bool { return w.text == word && w.text[:1] != ":" && name != "zip" })
+	})
 }
 
 // aims reports whether a pattern stands for names of secrets more than for any
@@ -134,15 +167,41 @@ func aims(pattern string) bool {
 	return false
 }
 
+// maxPieces bounds how often a word is taken apart.
+const maxPieces = 24
+
+// pieces returns a word and the names of files that may stand in it behind or
+// between signs, as in --from-file=x=path, @path, /a:/b and file:///path.
+func pieces(word string) []string {
+	list := []string{word}
+	for i := 0; i < len(word) && len(list) < maxPieces; i++ {
+		if strings.IndexByte("=:,;@<", word[i]) < 0 {
+			continue
+		}
+		rest := word[i+1:]
+		if word[i] == ':' && strings.HasPrefix(rest, "//") && strings.HasSuffix(strings.ToLower(word[:i]), "file") {
+			rest = "/" + strings.TrimLeft(strings.TrimPrefix(rest[2:], "localhost"), "/")
+		}
+		list = append(list, rest)
+		if end := strings.IndexAny(rest, ":,;"); end > 0 {
+			list = append(list, rest[:end])
+		}
+	}
+	if end := strings.IndexAny(word, ":,;"); end > 0 {
+		list = append(list, word[:end])
+	}
+	return list
+}
+
 // maxBundle bounds how many letters of options are taken apart.
 const maxBundle = 64
 
 // attached adds to each word what may be a value behind option letters, as in
 // -f/path and -if/path.
-func attached(args []string) []string {
+func (j *job) attached(args []string) []string {
 	names := slices.Clone(args)
 	for _, arg := range args {
-		for i := 2; i <= letters(arg) && i < len(arg); i++ {
+		for i, n := 2, letters(arg); i <= n && i < len(arg) && j.tick(1); i++ {
 			names = append(names, arg[i:])
 		}
 	}
@@ -163,8 +222,13 @@ func letters(arg string) int {
 }
 
 func (j *job) protected(name, dir string, seg *approval.Segment) string {
-	if name == "" || len(name) > 4096 {
+	if name == "" || len(name) > 4096 || name[0] == '$' && !strings.Contains(name, "/") { // a variable, as it is written
 		return ""
+	}
+	if name[0] == '-' {
+		if _, err := j.look(join(dir, name)); err != nil { // an option, such as --password
+			return ""
+		}
 	}
 	if rest, ok := strings.CutPrefix(name, "~/"); ok || name == "~" {
 		name = filepath.Join(j.Home, rest)
@@ -177,61 +241,116 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 		return what
 	}
 	// The kernel follows links before "..", so the real file counts as well.
-	if real, err := j.look(join(dir, name)); err == nil && real.Path != at {
-		return j.protectedPath(real.Path, seg)
+	real, err := j.look(join(dir, name))
+	if err == nil && real.Path != at {
+		if what := j.protectedPath(real.Path, seg); what != "" {
+			return what
+		}
+	}
+	if err == nil && j.beginsAsKey(real, seg) {
+		return "a file with secrets"
 	}
 	return ""
+}
+
+// Bounds of the look into files that are named: how large they are, and how many
+// of one request.
+const (
+	maxKeyFile = 64 << 10
+	maxOpened  = 64
+)
+
+// beginsAsKey reports whether a small file that the words name begins as a key
+// does. What a pattern stands for is not opened.
+func (j *job) beginsAsKey(file approval.File, seg *approval.Segment) bool {
+	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile || len(seg.Made) > 0 || j.opened == maxOpened || !j.spend(1) {
+		return false
+	}
+	if begins, known := j.begins[file.Path]; known {
+		return begins
+	}
+	j.opened++
+	head, err := j.head(file)
+	j.begins[file.Path] = err == nil && protected.Begins(head)
+	return j.begins[file.Path]
 }
 
 // protectedPath says what protected thing an absolute path is, or "". A
 // folder that holds protected things counts too, because a program can be
 // told to read all of it.
 func (j *job) protectedPath(at string, seg *approval.Segment) string {
-	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
-	home := strings.ToLower(path.Clean(j.Home))
-	reader := onlyReads(seg)
+	folded, home := protected.Fold(at), protected.Fold(path.Clean(j.Home))
 	for _, ours := range j.Ours { // a program can be told to read all of a folder
-		if at != "/" && within(strings.ToLower(ours), at) {
+		if folded != "/" && within(protected.Fold(ours), folded) {
 			return filesOfOurs
 		}
 	}
-	switch j.Protected(at, reader) {
-	case approval.ProtectedOurs:
+	switch k := j.kinds(at, j.look); {
+	case j.ofOurs(at, true):
 		return filesOfOurs
-	case approval.ProtectedStartup:
+	case k.Has(protected.Startup) && !onlyReads(seg):
 		return "a start-up file"
-	case approval.ProtectedKeys:
+	case k.Has(protected.Secret):
 		return "a file with secrets"
+	case k.Has(protected.Private):
+		return "a file that may hold secrets"
 	}
-	if within(home, at) || at == "/" {
+	if within(home, folded) || folded == "/" {
 		return folderWithSecrets
-	}
-	if strings.HasPrefix(at, "/proc/") && processView().MatchString(at) {
-		return "the inside of a running program"
 	}
 	return ""
 }
 
-// Protected says which protected state an absolute path is. What is read only
-// may be read when programs start.
+// Protected says which protected state an absolute path is for a tool. What is
+// read only may be read when programs start.
 func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
-	if renamed(at) {
-		return approval.ProtectedOurs // it may be any file, ours too
+	if a.ofOurs(at, reads) {
+		return approval.ProtectedOurs
 	}
-	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
-	home := strings.ToLower(path.Clean(a.Home))
-	for _, ours := range a.Ours {
-		if ours = strings.ToLower(ours); within(at, ours) || !reads && within(ours, at) && at != "/" {
-			return approval.ProtectedOurs
-		}
-	}
-	switch {
-	case !reads && startsUp(at, home):
-		return approval.ProtectedStartup
-	case isKey(at, home):
+	switch k := a.kinds(at, a.World.Look); {
+	case k.Has(protected.Secret):
 		return approval.ProtectedKeys
+	case k.Has(protected.Startup) && !reads:
+		return approval.ProtectedStartup
+	case k.Has(protected.Private | protected.Tools):
+		return approval.ProtectedPrivate
 	}
 	return approval.ProtectedNot
+}
+
+// Key reports whether a small file begins as a key does.
+func (a *Analyzer) Key(file approval.File) bool {
+	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile {
+		return false
+	}
+	head, err := a.World.Head(file, headSize)
+	return err == nil && protected.Begins(head)
+}
+
+// kinds says what the list of protected files knows of a path. Home may be a link.
+func (a *Analyzer) kinds(at string, look func(string) (approval.File, error)) protected.Kind {
+	of := protected.Of
+	if file, err := look(at); err == nil && isDir(file) {
+		of = protected.OfFolder
+	}
+	k := of(at, a.Home)
+	if home, err := look(a.Home); err == nil && home.Path != path.Clean(a.Home) {
+		k |= of(at, home.Path)
+	}
+	return k
+}
+
+// ofOurs reports whether a path is a file of Countersign, may be any file, or,
+// unless it is only read, is a folder above one.
+func (a *Analyzer) ofOurs(at string, reads bool) bool {
+	if renamed(at) {
+		return true
+	}
+	at = protected.Fold(at)
+	return slices.ContainsFunc(a.Ours, func(ours string) bool {
+		ours = protected.Fold(ours)
+		return within(at, ours) || !reads && within(ours, at) && at != "/"
+	})
 }
 
 // renamed reports whether a path begins with one of the folders through which
@@ -239,56 +358,4 @@ func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
 func renamed(at string) bool {
 	at = strings.ToLower(at)
 	return within(at, "/.vol") || within(at, "/.nofollow") || within(at, "/.resolve")
-}
-
-// startsUp reports whether programs read a path when they start.
-func startsUp(at, home string) bool {
-	for _, start := range startFiles {
-		if at == home+"/"+strings.ToLower(start) {
-			return true
-		}
-	}
-	for _, start := range startFolder {
-		if within(at, home+"/"+strings.ToLower(start)) {
-			return true
-		}
-	}
-	may := strings.Contains(at, "/.") || strings.Contains(at, "authorized_keys")
-	return may && startHere().MatchString(at+"/")
-}
-
-// processView are the files of /proc that show what another program keeps to
-// itself.
-var processView = expression(`^/proc/[^/]+/(task/[^/]+/)?(environ|mem|fd|fdinfo|root|cwd|map_files)(/|$)`)
-
-func isKey(at, home string) bool {
-	base := path.Base(at)
-	if at == home+"/.ssh/known_hosts" || strings.HasSuffix(at, ".pub") && within(at, home+"/.ssh") {
-		return false
-	}
-	if within(at, "/library/keychains") || within(at, "/system/library/keychains") {
-		return true
-	}
-	for _, folder := range keyFolders {
-		if within(at, home+"/"+strings.ToLower(folder)) {
-			return true
-		}
-	}
-	for _, file := range keyFiles {
-		if at == home+"/"+file {
-			return true
-		}
-	}
-	switch base {
-	case "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", ".env":
-		return true
-	}
-	if rest, ok := strings.CutPrefix(base, ".env."); ok {
-		return rest != "example" && rest != "sample" && rest != "template"
-	}
-	switch path.Ext(base) {
-	case ".pem", ".key", ".p12":
-		return base != path.Ext(base)
-	}
-	return false
 }

@@ -50,14 +50,18 @@ func read(text, shell string) (*syntax.File, approval.Finding) {
 }
 
 func parse(text string, g grammar) (*syntax.File, error) {
-	lang := syntax.LangPOSIX
+	return syntax.NewParser(syntax.Variant(g.variant()), syntax.KeepComments(strings.Contains(text, "\\\n"))).Parse(strings.NewReader(text), "")
+}
+
+// variant is the parser's name of a grammar.
+func (g grammar) variant() syntax.LangVariant {
 	switch g {
 	case bash:
-		lang = syntax.LangBash
+		return syntax.LangBash
 	case zsh:
-		lang = syntax.LangZsh
+		return syntax.LangZsh
 	}
-	return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(strings.Contains(text, "\\\n"))).Parse(strings.NewReader(text), "")
+	return syntax.LangPOSIX
 }
 
 // unreadable says why people and programs would read these characters

@@ -34,7 +34,7 @@ func asReader(name string, argv []string) (r readerWords) {
 	if p == nil {
 		p = otherReader
 	}
-	a := &arguments{job: &job{}, has: map[string]bool{}} // these options name no files, so nothing is looked at
+	a := &arguments{job: unlooked(), has: map[string]bool{}} // these options name no files, so nothing is looked at
 	options := argv[1:]
 	for i, word := range options {
 		if word == "--" && (i == 0 || !p.wants(options[i-1])) {

@@ -141,14 +141,14 @@ func descriptor(r *syntax.Redirect) (int, bool) {
 	return int(r.N.Value[0] - '0'), true
 }
 
-// input reads `< FILE`: a file that is there, in the working directory.
+// input reads `< FILE`: a file that is there, in the session's folder.
 func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]approval.Redirect, approval.Finding) {
 	if !known || t.who == approval.Theirs || seg.Dir == "" {
 		return nil, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection")
 	}
 	file, err := t.look(join(seg.Dir, name))
-	if err != nil || file.Mode&modeType != modeRegular || !within(file.Path, t.plan.Cwd.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
-		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the working directory", name)
+	if err != nil || file.Mode&modeType != modeRegular || !t.plan.Folder.Holds(file.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
+		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the project", name)
 	}
 	return []approval.Redirect{{FD: 0, To: approval.FromFile, File: &file}}, approval.Finding{}
 }

@@ -33,6 +33,7 @@ func join(dir, word string) string {
 // program resolves the command word of a segment and says what is known of
 // the program.
 func (j *job) program(seg *approval.Segment) {
+	j.bytes(bytesOf(seg.Argv))
 	word := seg.Argv[0]
 	res, found := j.find(word, seg.Dir)
 	if found.Reason != "" {
@@ -169,7 +170,7 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		}
 		return res, otherCase(res)
 	}
-	return nil, finding(approval.ReasonNotFound, "there is no program %q in PATH", name)
+	return nil, finding(approval.ReasonNotFound, "%q is not installed or not in PATH: name its whole path if it is elsewhere", name)
 }
 
 // distrust says why a PATH folder never satisfies a bare name, or "".
@@ -182,17 +183,25 @@ func (j *job) distrust(p searchDir) string {
 		return "everybody can write to"
 	case dir.UID != 0 && dir.UID != j.UID:
 		return "belongs to somebody else"
-	case j.project() && within(dir.Path, j.plan.Cwd.Path):
+	case j.inProject(dir.Path):
 		return "is inside the project"
 	}
 	return ""
 }
 
-// project reports whether the working directory is one whose files the agent
-// writes: strictly below home, and no parent of a login PATH folder that
-// existed from the start.
-func (j *job) project() bool {
-	cwd := j.plan.Cwd.Path
+// inProject reports whether a folder lies where the agent writes.
+func (j *job) inProject(dir string) bool {
+	for _, root := range []string{j.plan.Cwd.Path, j.plan.Folder.Path} {
+		if root != "" && within(dir, root) && j.project(root) {
+			return true
+		}
+	}
+	return false
+}
+
+// project reports whether a folder is one whose files the agent writes: strictly
+// below home, and no parent of a login PATH folder that existed from the start.
+func (j *job) project(cwd string) bool {
 	home := j.Home
 	if f, err := j.look(home); err == nil {
 		home = f.Path

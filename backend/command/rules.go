@@ -100,7 +100,7 @@ func allEffects() map[effect]rule {
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
 		}},
-		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the working directory, or write a file", check: func(a *arguments, u use) bool {
+		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the project, or write a file", check: func(a *arguments, u use) bool {
 			files, ok := sent(u)
 			return ok && !slices.ContainsFunc(files, func(file string) bool { return file != "-" && !a.inside(file) })
 		}, note: func(a *arguments, u use) {
@@ -134,19 +134,20 @@ func allEffects() map[effect]rule {
 		}},
 
 		// Programs.
-		"awk": oneLine(oneliner.Awk), "sed": oneLine(oneliner.Sed), "jq": oneLine(oneliner.JQ), "select": oneLine(oneliner.SQL),
-		"yq":      yq,
-		"awkfile": inFile(oneliner.Awk), "sedfile": inFile(oneliner.Sed),
+		"awk": oneLine(oneliner.Awk), "sed": oneLine(oneliner.Sed), "jq": oneLine(oneliner.JQ),
+		"yq":        yq,
+		"statement": {program: true, reason: approval.ReasonInlineCode, says: "%[1]s is given %[2]q, which may read or write other files", check: statement},
+		"awkfile":   inFile(oneliner.Awk), "sedfile": inFile(oneliner.Sed),
 
 		// Places that are read, or run.
 		"inside": {reason: outside, says: notInside, check: named},
-		"lock": {code: true, reason: outside, says: "%[1]s would wait for %[2]q, or it is not known to be in the working directory", check: func(a *arguments, u use) bool {
+		"lock": {code: true, reason: outside, says: "%[1]s would wait for %[2]q, or it is not known to be in the project", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))
 			return named(a, u) && (err != nil || a.isFile(u.value) || isDir(file))
 		}},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
 			return named(a, u) && (u.is["adds"] || !a.has["folder"])
-		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = join(a.dir, u.value), true }},
+		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = a.below(u.value), true }},
 		"moves": {note: func(a *arguments, u use) {
 			a.dir = "" // of two the last one counts
 			if file, err := a.look(join(a.start, u.value)); err == nil && (a.start != "" || path.IsAbs(u.value)) {
@@ -155,7 +156,7 @@ func allEffects() map[effect]rule {
 		}},
 		effectScript: {code: true, reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
 			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) || !u.fits() {
-				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the working directory", u.who, u.value)
+				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the project", u.who, u.value)
 			}
 		}},
 		"file": {reason: outside, says: notInside, check: func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, note: func(a *arguments, u use) {
@@ -166,7 +167,7 @@ func allEffects() map[effect]rule {
 		"usual": {code: true, reason: starts, says: "%[1]s is given settings of an unusual place, %[2]q", check: func(a *arguments, u use) bool {
 			return a.inside(u.value) && a.isFile(u.value) && !strings.Contains(u.value, ":") && usual(u.name, path.Base(u.value))
 		}},
-		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the working directory", check: func(a *arguments, u use) bool {
+		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the project", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))
 			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
 		}},
@@ -199,39 +200,54 @@ func allEffects() map[effect]rule {
 		"into": {target: approval.TargetWrites, note: (*arguments).into},
 		"copy": {target: approval.TargetWrites, note: (*arguments).into},
 		"each": {target: approval.TargetChanges, note: func(a *arguments, u use) {
-			if a.into(u); path.Clean(join(a.start, u.value)) == a.plan.Cwd.Path {
+			if a.into(u); a.whole(path.Clean(join(a.start, u.value))) {
 				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
 			}
 		}},
 		"packed": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			effects()["each"].note(a, u)
+			name := strings.ToLower(stem(u.value))
+			a.derived(u.who, path.Dir(join(a.start, u.value)), name+"[._-]*", name)
 			if i := strings.LastIndexAny(u.value, ".-_"); i > 0 {
 				a.values = append(a.values, u.value[:i])
 			}
 		}},
 		"prefix": {reason: approval.ReasonProtectedState, says: "%[1]s writes files whose names begin with %[2]q, as those of settings may", check: func(_ *arguments, u use) bool {
 			return !hiddenName().MatchString(u.value)
-		}, note: (*arguments).into},
-		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+		}, note: func(a *arguments, u use) {
+			a.into(u)
+			a.derived(u.who, path.Dir(join(a.start, u.value)), literally(path.Base(join(a.start, u.value)))+"*")
+		}},
+		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.agents(u)
-			if a.dir = join(a.dir, u.value); !a.closed(a.dir) {
+			if a.dir = a.below(u.value); !a.closed(a.dir) {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the working directory", check: strictlyBelow, note: func(a *arguments, u use) {
+		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {
 			a.agents(u)
 			goes(a, u)
 		}},
-		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the working directory", check: func(a *arguments, u use) bool {
-			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path
+		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the project", check: func(a *arguments, u use) bool {
+			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && !a.whole(path.Clean(join(a.dir, u.value)))
 		}, note: goes},
 	}
 }
 
 const (
 	moreThan  = "%[1]s is given %[2]q, which may be more than it should"
-	notInside = "%[1]s names %[2]q, which is not known to be in the working directory"
+	notInside = "%[1]s names %[2]q, which is not known to be in the project"
 )
+
+// below is a folder in the one where words are names of files; "" where no
+// system opens a path as long.
+func (a *arguments) below(name string) string {
+	at := join(a.dir, name)
+	if a.dir == "" && !path.IsAbs(name) || len(at) > maxPath {
+		return ""
+	}
+	return at
+}
 
 // fits reports whether a file has one of the names that operands may have.
 func (u use) fits() bool {
@@ -249,7 +265,7 @@ func here(a *arguments, u use) bool {
 }
 
 func strictlyBelow(a *arguments, u use) bool {
-	return named(a, u) && (u.value == "" || path.Clean(join(a.dir, u.value)) != a.plan.Cwd.Path)
+	return named(a, u) && (u.value == "" || !a.whole(path.Clean(join(a.dir, u.value))))
 }
 
 // goes takes down what is deleted or overwritten, which may be all there is.
@@ -283,7 +299,7 @@ const reading = 50
 // inFile is the rule of programs that stand in a file of the working directory.
 func inFile(read func(string) string) rule {
 	return rule{code: true, note: func(a *arguments, u use) {
-		why := "is not in the working directory"
+		why := "is not in the project"
 		if a.inside(u.value) && a.isFile(u.value) && a.spend(reading) {
 			a.program = true
 			var text []byte
@@ -318,10 +334,11 @@ var late = map[effect]func(u use) bool{
 
 // effect turns what an option or an operand does into a reason to ask.
 func (a *arguments) effect(p *profile, e effect, option string, word argument) {
+	a.bytes(len(word.text))
 	for list, options := range p.lists {
 		for _, listed := range options {
 			if listed == option {
-				a.has[list] = true
+				a.has[list], a.has[option] = true, true
 			}
 		}
 	}
@@ -366,6 +383,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.note != nil {
 		r.note(a, u)
+	}
+	if len(p.derives) > 0 && option != "it" {
+		a.places[option] = append(a.places[option], value)
 	}
 	if r.code {
 		a.code = append(a.code, a.bound(a.dir, value)...)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -22,10 +23,13 @@ func SafeBin(argv []string) bool {
 	if p == nil {
 		return false
 	}
-	a := &arguments{job: &job{}, has: map[string]bool{}} // these profiles name no files, so nothing is looked at
+	a := &arguments{job: unlooked(), has: map[string]bool{}} // these profiles name no files
 	a.read(p, operands(&approval.Segment{Argv: argv}))
-	return len(a.findings) == 0
+	return len(a.findings) == 0 && !a.spent()
 }
+
+// unlooked is a job of words alone, which looks at no file.
+func unlooked() *job { return &job{effort: newEffort(context.Background())} }
 
 // KnownSafeBin reports whether a filter of this name is in the built-in list.
 func KnownSafeBin(name string) bool { return safeBins().programs[name] != nil }
@@ -47,7 +51,7 @@ func OwnSafeBin(own approval.SafeBinProfile, argv []string) bool {
 	if slices.ContainsFunc(argv[1:], func(word string) bool { return strings.Contains(word, "/") }) {
 		return false // it may name a file
 	}
-	a := &arguments{job: &job{}, has: map[string]bool{}}
+	a := &arguments{job: unlooked(), has: map[string]bool{}}
 	a.read(p, operands(&approval.Segment{Argv: argv}))
-	return len(a.findings) == 0 && own.MinPositional <= a.count && a.count <= own.MaxPositional
+	return len(a.findings) == 0 && !a.spent() && own.MinPositional <= a.count && a.count <= own.MaxPositional
 }

@@ -11,21 +11,24 @@ import (
 	"github.com/countersign-app/countersign/backend/envnames"
 )
 
-// assignable reports whether a text may give a value to a variable, and asks
-// where it may not (environment.md, first three lists).
-func (t *textJob) assignable(name string) bool {
-	class := envnames.Requested(name)
-	if class == envnames.Plain || class == envnames.Other && t.who == approval.Ours && !ofShell()[name] {
-		return true
-	}
-	t.ask(approval.ReasonEnvAsks, "it sets %s", name)
-	return false
-}
+// assigning says what a variable is given a value for.
+type assigning int
 
-// assign plans NAME=value, or export with it.
-func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*approval.Node, bool) {
+const (
+	forText    assigning = iota // NAME=value alone
+	forExport                   // export NAME=value
+	forCommand                  // NAME=value before a command
+)
+
+// assign plans NAME=value, or export with it. Those before a command are judged
+// when it is known what that is.
+func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*approval.Node, bool) {
+	export := as == forExport
 	node, ok := approval.Node{Op: approval.OpAssign}, true
 	for _, a := range list {
+		if !t.spend(1) {
+			return nil, false
+		}
 		if a.Name == nil || a.Append || a.Index != nil || a.Array != nil || a.Naked && !export {
 			return t.unclear(approval.ReasonEvaluates, "it sets variables in a way that is not understood")
 		}
@@ -35,12 +38,18 @@ func (t *textJob) assign(list []*syntax.Assign, export bool, dir string) (*appro
 			}
 		}
 		parts, fine := t.one(a.Value, dir)
-		if off := fine && !export && t.who == approval.Ours && literal(parts) && envnames.PagerOff(a.Name.Value, textOf(parts)); !off && !t.assignable(a.Name.Value) {
-			ok = false
-		}
-		if !fine || export && !literal(parts) {
+		switch {
+		case !fine:
 			t.ask(approval.ReasonRuntimeValue, "what %s is set to is known only when it runs", a.Name.Value)
 			ok = false
+		case a.Naked && meaning(a.Name.Value):
+			t.tell(sets(a.Name.Value))
+			ok = false
+		case a.Naked: // its value counts where it gets one
+		case export:
+			ok = t.reach(a.Name.Value, textOf(parts), literal(parts)) && ok
+		case as == forText:
+			ok = t.given(a.Name.Value, textOf(parts), literal(parts)) && ok
 		}
 		if a.Naked {
 			parts = nil
@@ -68,7 +77,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 		if len(redirs) > 0 || !t.ring2 {
 			return t.unclear(approval.ReasonApprovalRequired, "it sets variables or redirects without a command")
 		}
-		return t.assign(call.Assigns, false, *dir)
+		return t.assign(call.Assigns, forText, *dir)
 	}
 	if list, ok := exports(call); ok && t.ring2 && len(redirs) == 0 && len(call.Assigns) == 0 {
 		for _, a := range list {
@@ -76,15 +85,19 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 				t.holds(a.Name.Value, a.Value)
 			}
 		}
-		return t.assign(list, true, *dir)
+		return t.assign(list, forExport, *dir)
 	}
 	index := len(t.plan.Segments)
 	t.plan.Segments = append(t.plan.Segments, approval.Segment{}) // its place is before what its words run
 	seg, ok := t.segment(call, *dir)
+	var given []approval.Assign
 	if len(call.Assigns) > 0 {
-		node, fine := t.assign(call.Assigns, false, *dir)
+		node, fine := t.assign(call.Assigns, forCommand, *dir)
+		if node != nil {
+			given = node.Assigns
+		}
 		if ok = ok && fine; ok {
-			seg.Assigns = node.Assigns
+			seg.Assigns = given
 		}
 		if slices.ContainsFunc(seg.Assigns, func(a approval.Assign) bool { return !literal(a.Value) }) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what it sets for the command is known only when it runs"))
@@ -93,6 +106,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	t.redirects(&seg, redirs)
 	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
 	t.shellWord(&seg)
+	ok = t.before(&seg, given) && ok
 	t.code(&seg, redirs)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
 	if seg.Builtin == "cd" {
@@ -135,7 +149,7 @@ func exports(call *syntax.CallExpr) (list []*syntax.Assign, ok bool) {
 // segment reads the words of a simple command. Words that only the run can
 // tell are kept as they were written.
 func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, bool) {
-	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir}
+	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir, Env: t.env}
 	ok, final := true, true
 	for i, word := range call.Args {
 		if !t.spend(1) {
@@ -220,7 +234,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
-	case otherBuiltins()[name]:
+	case otherBuiltins()[name], t.loose && ofZsh()[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 		t.hint(seg)
 	case t.grammar != bash && len(seg.Assigns) > 0 && (name == ":" || name == "exit"):
@@ -240,13 +254,16 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		t.program(seg)
 		return
 	}
-	if name != "echo" && name != "printf" {
+	if !namesFiles()[name] {
 		return
 	}
 	if which := t.protectedArgument(seg, nil, readerWords{}); which != "" {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s names %s", name, which))
 	}
 }
+
+// namesFiles are builtins whose words may be names of files.
+var namesFiles = words("echo printf source . mapfile readarray")
 
 // setsOptions reports whether a set only switches on what the runner knows.
 func setsOptions(seg *approval.Segment) bool {
@@ -281,7 +298,7 @@ func (t *textJob) cd(seg *approval.Segment) string {
 	if len(args) == 0 && len(seg.Argv) == 1 {
 		args = []string{t.Home}
 	}
-	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" || len(seg.Findings) > 0 || seg.Dir == "" || len(seg.Open) > 0 {
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" || t.loose && args[0][0] == '+' || len(seg.Findings) > 0 || seg.Dir == "" || len(seg.Open) > 0 {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "where this cd leads is known only when it runs"))
 		return ""
 	}
@@ -314,7 +331,7 @@ func (t *textJob) makes(seg *approval.Segment) {
 			continue
 		}
 		var missing []string
-		for at := path.Clean(join(seg.Dir, arg)); at != "/"; at = path.Dir(at) {
+		for at := path.Clean(join(seg.Dir, arg)); at != "/" && len(at) < maxPath && !t.spent(); at = path.Dir(at) {
 			file, err := t.look(at)
 			if err == nil {
 				if file.Path == at && isDir(file) {

@@ -84,7 +84,7 @@ func TestTargets(t *testing.T) {
 		{"{ ls; ls; } > x", "writes x"},
 		{"for f in a b; do ls > $f; done", "writes ?"},
 	} {
-		got := a.Analyze(&approval.Request{Command: []string{"/bin/bash", "-c", test.text}, Cwd: "/p", Who: approval.Ours})
+		got := a.Analyze(t.Context(), &approval.Request{Command: []string{"/bin/bash", "-c", test.text}, Cwd: "/p", Who: approval.Ours}, approvaltest.Named("/p"))
 		if said := targetsOf(got); said != test.want {
 			t.Errorf("%s: %s, want %s", test.text, said, test.want)
 		}

@@ -16,7 +16,7 @@ import (
 func (j *job) text(text, shell string) {
 	file, unread := read(text, shell)
 	g := textShells[shell]
-	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, made: map[string]bool{}}
+	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, made: map[string]bool{}, exported: map[string]bool{}}
 	if unread.Reason != "" {
 		j.plan.Findings = append(j.plan.Findings, unread)
 		t.survey(file)
@@ -26,6 +26,9 @@ func (j *job) text(text, shell string) {
 	t.ring2 = !t.strict
 	t.noShell = j.plan.Shell == ""
 	t.linked = j.linked
+	if t.loose = j.who == approval.Theirs && (t.noShell || g == zsh); t.loose {
+		t.typed(file)
+	}
 	t.collect(file)
 	dir := j.plan.Cwd.Path
 	if root, ok := t.stmts(file.Stmts, &dir); ok && len(j.plan.Findings) == 0 {
@@ -35,6 +38,7 @@ func (j *job) text(text, shell string) {
 		j.plan.Root = nil
 		j.ask(approval.ReasonUnreadable, "there is no command in it")
 	}
+	t.setsOnly()
 	t.rest(file)
 	for i := range len(j.plan.Segments) {
 		j.nested(i)
@@ -58,7 +62,7 @@ func (j *job) replaced() {
 		if seg.Program == nil {
 			continue
 		}
-		if writer != "" && (seg.Looked || within(seg.Program.File.Path, j.plan.Cwd.Path)) {
+		if writer != "" && (seg.Looked || within(seg.Program.File.Path, j.plan.Cwd.Path) || j.plan.Folder.Holds(seg.Program.File.Path)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may change what %s finds", writer, seg.Argv[0]))
 		}
 		if mayReplace(seg) {
@@ -105,11 +109,11 @@ func (t *textJob) hint(seg *approval.Segment) {
 // mention adds the commands of a text that may be run as ones that are only
 // named.
 func (j *job) mention(text string, by *approval.Segment) {
-	if j.depth >= maxLayers || !j.spend(5) {
+	if j.depth >= maxLayers || !j.parse(text) {
 		return
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, linked: j.linked, depth: j.depth + 1, feeds: j.feeds}
-	inner.plan.Cwd.Path, inner.plan.Shell = by.Dir, "sh"
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn}
+	inner.plan.Cwd.Path, inner.plan.Folder, inner.plan.Shell = by.Dir, j.plan.Folder, "sh"
 	inner.text(text, "bash")
 	for _, seg := range inner.plan.Segments {
 		seg.Start, seg.End, seg.Via, seg.Named, seg.Findings = by.Start, by.End, 0, true, nil
@@ -125,8 +129,9 @@ type textJob struct {
 	// strict: only words that mean the same to every shell. ring2: variables,
 	// substitutions and loops are understood. noShell: nobody said which shell
 	// the text is for.
-	strict, ring2, noShell bool
-	seen                   map[syntax.Node]bool
+	// loose: a shell may read it that is typed into.
+	strict, ring2, noShell, loose bool
+	seen                          map[syntax.Node]bool
 	// values are what the variables may hold, as far as the text tells.
 	values map[string][]string
 	// passed is the folder after the last statement if that succeeded.
@@ -141,6 +146,10 @@ type textJob struct {
 	stale bool
 	// made are folders that the text makes before it goes into them.
 	made map[string]bool
+	// exported are the names that the text exports, wherever it does, env the
+	// variables that reach what starts from here on, and sets all that it gives.
+	exported  map[string]bool
+	env, sets []approval.Variable
 }
 
 // collect notes what the text gives to variables, wherever it does.
@@ -149,6 +158,7 @@ func (t *textJob) collect(file *syntax.File) {
 		t.values[name] = []string{t.Home[strings.LastIndexByte(t.Home, '/')+1:]}
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
+		t.exports(n)
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil && n.Value != nil {

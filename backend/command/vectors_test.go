@@ -49,7 +49,7 @@ func TestShellParserVectors(t *testing.T) {
 	a := &command.Analyzer{World: approvaltest.NewWorld("/bin/ls /bin/rm /bin/cat /bin/whoami /bin/id /bin/jq /home/ann/p/file"), Home: "/home/ann"}
 	a.SetPath([]string{"/bin"})
 	for _, c := range file.Cases {
-		plan := a.Analyze(bash(c.Command))
+		plan := a.Analyze(t.Context(), bash(c.Command), approvaltest.Named("/home/ann/p"))
 		understood := plan.Root != nil && len(plan.Findings) == 0
 		d, listed := differs[c.ID]
 		delete(differs, c.ID)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 )
 
@@ -49,11 +50,11 @@ func TestVerbs(t *testing.T) {
 		"c\\ountersign stop", "'countersign' \"stop\"", "/usr/bin/count*sign stop",
 		"if countersign stop; then \u202e fi", "countersign stop " + strings.Repeat("x; ", 3000),
 	} {
-		plan := verbMachine().Analyze(bash(denied))
+		plan := verbMachine().Analyze(t.Context(), bash(denied), approvaltest.Named("/home/ann/p"))
 		theirs := bash(denied)
 		theirs.Who = approval.Theirs
 		hidden := strings.Contains(denied, "$C") || strings.Contains(denied, "*") // another shell makes the name, and the text asks
-		if !floored(plan) || !hidden && !floored(verbMachine().Analyze(theirs)) {
+		if !floored(plan) || !hidden && !floored(verbMachine().Analyze(t.Context(), theirs, approvaltest.Named(theirs.Cwd))) {
 			t.Errorf("passes: %.100s\n%.300s", denied, show(plan))
 		}
 	}
@@ -65,7 +66,7 @@ func TestVerbs(t *testing.T) {
 		"python3 -c 'print(1)'", "python3 -c 'print(\"countersign policy show\")'", "/opt/tool/bin/tool countersign", "/opt/tool/bin/tool --for countersign build", "git add countersign", "cp ./copy /tmp/x",
 		"env countersign policy show", "./copy", "./copy frobnicate", "countersign frobnicate", "./link frobnicate",
 	} {
-		plan := verbMachine().Analyze(bash(passes))
+		plan := verbMachine().Analyze(t.Context(), bash(passes), approvaltest.Named("/home/ann/p"))
 		if floored(plan) {
 			t.Errorf("denied: %s\n%s", passes, show(plan))
 		}
@@ -84,7 +85,7 @@ func floored(p approval.Plan) bool {
 // TestVerbsWithoutShell: the same of words that no shell reads.
 func TestVerbsWithoutShell(t *testing.T) {
 	for _, argv := range [][]string{{"countersign", "stop"}, {"/home/ann/p/copy", "stop"}, {"env", "-i", "./link", "stop"}} {
-		plan := verbMachine().Analyze(&approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Theirs})
+		plan := verbMachine().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Theirs}, approvaltest.Named("/home/ann/p"))
 		if !floored(plan) {
 			t.Errorf("passes: %v: %s", argv, show(plan))
 		}
@@ -110,7 +111,7 @@ func TestAskingVerbs(t *testing.T) {
 		{"countersign run", "", "", "", false},
 		{"/opt/other/countersign run ls", "", "", "", false},
 	} {
-		plan := verbMachine().Analyze(bash(c.text))
+		plan := verbMachine().Analyze(t.Context(), bash(c.text), approvaltest.Named("/home/ann/p"))
 		outer := plan.Segments[0]
 		if outer.Asks != c.asks || outer.Approved != c.approved {
 			t.Errorf("%s: asks %t, id %q", c.text, outer.Asks, outer.Approved)

@@ -36,6 +36,9 @@ func (t *textJob) word(word *syntax.Word, dir string) (value, bool) {
 	if !ok {
 		return value{}, false
 	}
+	if !t.tick(len(words)) {
+		return value{}, false
+	}
 	v := value{literal: len(words) == 1, expands: len(words) > 1, written: t.text[word.Pos().Offset():word.End().Offset()]}
 	for _, one := range words {
 		parts, expands, ok := t.parts(one, dir, true)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -209,13 +208,14 @@ func checkCharterEntries(name string, c Charter) error {
 }
 
 // Under returns what holds where both do: all that either forbids, and what both
-// permit. A list that one of them does not have says nothing.
+// permit, of which the narrower counts. A list that one of them does not have says
+// nothing.
 func (c Charter) Under(parent Charter) Charter {
 	c.RequireConfirmation = union(c.RequireConfirmation, parent.RequireConfirmation)
 	c.AlwaysReject = union(c.AlwaysReject, parent.AlwaysReject)
 	c.Escalate = union(c.Escalate, parent.Escalate)
-	c.AutoApprove = both(c.AutoApprove, parent.AutoApprove)
-	c.Entries = both(c.Entries, parent.Entries)
+	c.AutoApprove = both(c.AutoApprove, parent.AutoApprove, func(wide, narrow string) bool { return covers(permitOf(wide), permitOf(narrow)) })
+	c.Entries = both(c.Entries, parent.Entries, covers)
 	return c
 }
 
@@ -223,22 +223,6 @@ func union(a, b []string) []string {
 	list := slices.Concat(a, b)
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-func both[T any](a, b []T) []T {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	list := []T{}
-	for _, x := range a {
-		if slices.ContainsFunc(b, func(y T) bool { return reflect.DeepEqual(x, y) }) {
-			list = append(list, x)
-		}
-	}
-	return list
 }
 
 // On adds to a policy what the charter forbids. What it permits are entries, which
@@ -252,7 +236,7 @@ func (c Charter) On(p approval.Policy, name string) approval.Policy {
 			layer.Deny = append(layer.Deny, tool)
 		}
 		if command != nil {
-			p.Denylist = append(p.Denylist, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Reason: layer.Origin})
+			p.Denylist = append(p.Denylist, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Charter: name})
 		}
 	}
 	confirm := func(pattern string, escalate bool) {
@@ -261,7 +245,7 @@ func (c Charter) On(p approval.Policy, name string) approval.Policy {
 			layer.Rules[tool] = approval.ToolRule{Ask: approval.AskAlways, Escalate: escalate}
 		}
 		if command != nil {
-			p.Confirm = append(p.Confirm, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Escalate: escalate, Reason: layer.Origin})
+			p.Confirm = append(p.Confirm, approval.DenyRule{Pattern: command[0], Args: command[1:], Anywhere: true, Escalate: escalate, Charter: name})
 		}
 	}
 	for _, pattern := range c.Escalate { // the first rule that fits a command counts
@@ -280,18 +264,21 @@ func (c Charter) On(p approval.Policy, name string) approval.Policy {
 func (c Charter) Permits(name string) []approval.Entry {
 	list := slices.Clone(c.Entries)
 	for _, pattern := range c.AutoApprove {
-		tool, command := charterPattern(pattern)
-		switch {
-		case tool != "" && (command == nil || known(tool)):
-			list = append(list, approval.Entry{Pattern: approval.ToolMark + tool})
-		case command != nil:
-			list = append(list, approval.Entry{Pattern: command[0], Args: command[1:]})
-		}
+		list = append(list, permitOf(pattern))
 	}
 	for i := range list {
 		list[i].ID, list[i].Source = "", approval.CharterSource(name)
 	}
 	return list
+}
+
+// permitOf is the entry that a pattern of what is approved asks for.
+func permitOf(pattern string) approval.Entry {
+	tool, command := charterPattern(pattern)
+	if tool != "" && (command == nil || known(tool)) {
+		return approval.Entry{Pattern: approval.ToolMark + tool}
+	}
+	return approval.Entry{Pattern: command[0], Args: command[1:]}
 }
 
 // charterPattern says what a pattern means: a tool, the first words of a
@@ -312,9 +299,14 @@ func charterPattern(pattern string) (tool string, command []string) {
 // known reports whether a word names a tool that every agent has, and no program
 // that could be meant.
 func known(word string) bool {
+	return alias(word) || strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
+}
+
+// alias reports whether a word is another name of a tool (tools-gate.md).
+func alias(word string) bool {
 	switch word {
-	case "bash", "shell", "exec", "read", "write", "edit", "delete", "list", "fetch", "search": // aliases of tools-gate.md
+	case "bash", "shell", "exec", "read", "write", "edit", "delete", "list", "fetch", "search":
 		return true
 	}
-	return strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
+	return false
 }

@@ -127,3 +127,95 @@ func TestCharterNames(t *testing.T) {
 		}
 	}
 }
+
+// TestUnderMeets: a permit of a charter holds where its parent has it too, or a wider
+// one, and never for more than either says.
+func TestUnderMeets(t *testing.T) {
+	for _, c := range []struct {
+		child, parent string
+		want          []string
+	}{
+		{"git status", "git *", []string{"git status"}},
+		{"git *", "git status", []string{"git status"}},
+		{"git status", "git", []string{"git status"}},
+		{"git status -s", "git status", []string{"git status -s"}},
+		{"git status", "git push", nil},
+		{"git * -s", "git status", nil}, // neither says more than the other
+		{"git status -s", "git * -s", []string{"git status -s"}},
+		{"/usr/bin/git status", "git *", nil}, // another pattern
+		{"git status", "/usr/bin/* status", nil},
+		{"make", "*", nil},
+		{"git status", "gi* status", nil},
+		{"sudo ls", "sudo", nil}, // which permits nothing
+		{"/usr/bin/sudo ls", "/usr/bin/sudo", nil},
+		{"sudo ls -l", "sudo ls", []string{"sudo ls -l"}},
+		{"github/create_issue", "github/*", []string{"github/create_issue"}},
+		{"github/*", "github/create_issue", []string{"github/create_issue"}},
+		{"github/create_*", "github/*", []string{"github/create_*"}},
+		{"github/*", "git*", nil}, // that is for the agent's own tools
+		{"gitlab/x", "github/*", nil},
+		{"file_read", "group:fs", []string{"file_read"}},
+		{"profile:reader", "group:fs", []string{"profile:reader"}},
+		{"profile:developer", "group:fs", nil},
+		{"web_fetch", "group:fs", nil},
+		{"file_read", "file_*", []string{"file_read"}},
+		{"group:fs", "gr*_*", nil},
+		{"read", "rea_*", nil},
+		{"read", "r*_*", nil},
+		{"file_read", "*", nil}, // a program of that name
+		{"read", "group:fs", nil},
+		{"npx:x#1/y", "npx:x#1/*", []string{"npx:x#1/y"}},
+	} {
+		got := Charter{AutoApprove: []string{c.child}}.Under(Charter{AutoApprove: []string{c.parent}}).AutoApprove
+		if len(got) != len(c.want) || len(got) > 0 && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s under %s: %q, want %q", c.child, c.parent, got, c.want)
+		}
+	}
+}
+
+// TestEntriesMeet: an entry of a charter holds where its parent's says no less.
+func TestEntriesMeet(t *testing.T) {
+	one, five := 1, 5
+	wide := approval.Entry{Pattern: "/x"}
+	for name, c := range map[string]struct {
+		wide, narrow approval.Entry
+		meet         bool
+	}{
+		"the same":       {wide, wide, true},
+		"folder":         {wide, approval.Entry{Pattern: "/x", Cwd: "/p"}, true},
+		"another folder": {approval.Entry{Pattern: "/x", Cwd: "/q"}, approval.Entry{Pattern: "/x", Cwd: "/p"}, false},
+		"arguments":      {wide, approval.Entry{Pattern: "/x", ArgPattern: "^a$"}, true},
+		"words":          {wide, approval.Entry{Pattern: "/x", Args: []string{"a"}, ArgsExact: true}, true},
+		"no more words":  {approval.Entry{Pattern: "/x", ArgsExact: true}, approval.Entry{Pattern: "/x", Args: []string{"a"}}, false},
+		"fewer uses":     {approval.Entry{Pattern: "/x", UsesLeft: &five}, approval.Entry{Pattern: "/x", UsesLeft: &one}, true},
+		"ends first":     {approval.Entry{Pattern: "/x", ExpiresAt: 9}, approval.Entry{Pattern: "/x", ExpiresAt: 8}, true},
+		"session":        {wide, approval.Entry{Pattern: "/x", SessionKey: "s"}, true},
+		"identity":       {approval.Entry{Pattern: "/x", RequireIdentity: "sha256"}, approval.Entry{Pattern: "/x", RequireIdentity: "signer"}, false},
+		"of a tool":      {approval.Entry{Pattern: "tool:g/*"}, approval.Entry{Pattern: "tool:g/x", When: map[string]string{"repo": "me/*"}}, true},
+		"another value":  {approval.Entry{Pattern: "tool:g/*", When: map[string]string{"repo": "you/*"}}, approval.Entry{Pattern: "tool:g/x", When: map[string]string{"repo": "me/*"}}, false},
+		"tool, program":  {approval.Entry{Pattern: "tool:*"}, approval.Entry{Pattern: "/x"}, false},
+		"off":            {approval.Entry{Pattern: "/x", Disabled: true}, wide, false},
+		"notes":          {approval.Entry{Pattern: "/x", Note: "a", ID: "1"}, approval.Entry{Pattern: "/x", Note: "b", ID: "2"}, true},
+	} {
+		got := Charter{Entries: []approval.Entry{c.narrow}}.Under(Charter{Entries: []approval.Entry{c.wide}}).Entries
+		if met := len(got) == 1 && reflect.DeepEqual(got[0], c.narrow); met != c.meet || len(got) == 1 != c.meet {
+			t.Errorf("%s: %+v", name, got)
+		}
+		turned := Charter{Entries: []approval.Entry{c.wide}}.Under(Charter{Entries: []approval.Entry{c.narrow}}).Entries
+		if met := len(turned) == 1; met != c.meet || met && !covers(c.wide, turned[0]) {
+			t.Errorf("%s, turned round: %+v", name, turned)
+		}
+	}
+	// A field that this code has not heard of must not be widened by a child.
+	for field := range reflect.TypeFor[approval.Entry]().Fields() {
+		e := approval.Entry{Pattern: "/x"}
+		v := reflect.ValueOf(&e).Elem().FieldByName(field.Name)
+		if v.Kind() != reflect.Slice || field.Name == "Args" {
+			continue
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		if covers(wide, e) || covers(e, wide) {
+			t.Errorf("%s is not compared", field.Name)
+		}
+	}
+}

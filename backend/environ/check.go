@@ -6,25 +6,23 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/envnames"
 )
 
 // Report says what is to be done about the variables that a request wants to
-// set. The names are as the request wrote them, sorted. A name that passes
-// everywhere is in none of the lists: TERM, LANG and their like, and PAGER or
-// GIT_PAGER when "" or "cat" turns the pager off (they become "").
+// set. The names are as the request wrote them, sorted. What is known to be
+// harmless is in none of the lists: a name with a value of package envnames, of
+// which PAGER and GIT_PAGER become "", which turns the pager off.
 type Report struct {
 	// Refused ends the request: names that steer programs, names that we
 	// alone set, names that differ in case only, and Invalid.
 	Refused []string
-	// Asks are endpoints, trust and credentials.
-	Asks []string
-	// Other pass when we run a plain command or a plan; they ask where a
-	// real shell or the caller runs the text.
-	Other []string
+	// Asks are all others. They pass only where an entry names them with their
+	// values.
+	Asks []approval.Variable
 	// Invalid have a name that is not [A-Za-z_][A-Za-z0-9_]*, or a value with
-	// a NUL or a newline; among those that pass everywhere, any control
-	// character.
+	// a NUL or a newline; of those that can be harmless, any control character.
 	Invalid []string
 }
 
@@ -37,7 +35,7 @@ func Check(requested map[string]string) Report {
 // setting is one requested variable that may be set.
 type setting struct {
 	name, value string
-	class       envnames.Class
+	asks        bool
 }
 
 // sift parts what may be set, sorted by name, from what is refused.
@@ -49,32 +47,32 @@ func sift(requested map[string]string) ([]setting, Report) {
 	var settings []setting
 	var r Report
 	for _, name := range slices.Sorted(maps.Keys(requested)) {
-		s := setting{name, requested[name], envnames.Requested(name)}
-		if envnames.PagerOff(s.name, s.value) {
-			s.value, s.class = "", envnames.Plain
-		}
-		if invalid(s) {
-			r.Invalid = append(r.Invalid, name)
-			s.class = envnames.Malformed
-		} else if times[strings.ToUpper(name)] > 1 {
-			s.class = envnames.Refused
-		}
-		switch s.class {
-		case envnames.Plain:
-		case envnames.Other:
-			r.Other = append(r.Other, name)
-		case envnames.Asks:
-			r.Asks = append(r.Asks, name)
-		default:
+		s := setting{name, requested[name], true}
+		class := envnames.Requested(name)
+		switch {
+		case invalid(s, class):
+			r.Invalid, r.Refused = append(r.Invalid, name), append(r.Refused, name)
+			continue
+		case times[strings.ToUpper(name)] > 1:
 			r.Refused = append(r.Refused, name)
 			continue
+		case envnames.Harmless(name, s.value):
+			s.asks = false
+			if name == "PAGER" || name == "GIT_PAGER" {
+				s.value = ""
+			}
+		case class == envnames.Fixed || class == envnames.Refused:
+			r.Refused = append(r.Refused, name)
+			continue
+		default:
+			r.Asks = append(r.Asks, approval.Variable{Name: name, Value: s.value})
 		}
 		settings = append(settings, s)
 	}
 	return settings, r
 }
 
-func invalid(s setting) bool {
-	return s.class == envnames.Malformed || strings.ContainsAny(s.value, "\x00\n") ||
-		s.class == envnames.Plain && strings.ContainsFunc(s.value, unicode.IsControl)
+func invalid(s setting, class envnames.Class) bool {
+	return class == envnames.Malformed || strings.ContainsAny(s.value, "\x00\n") ||
+		envnames.MayBeHarmless(s.name) && strings.ContainsFunc(s.value, unicode.IsControl)
 }

@@ -102,11 +102,10 @@ func (b Base) Diff(requested map[string]string) []approval.EnvChange {
 	settings, _ := sift(requested)
 	for _, s := range settings {
 		old, was := b.vars[s.name]
-		asks := s.class == envnames.Asks
-		if was && old == s.value && !asks {
+		if was && old == s.value && !s.asks {
 			continue
 		}
-		c := approval.EnvChange{Name: s.name, Value: s.value, Old: old, Was: was, Asks: asks}
+		c := approval.EnvChange{Name: s.name, Value: s.value, Old: old, Was: was, Asks: s.asks}
 		if envnames.Secret(s.name) {
 			c.Value, c.Old, c.Secret = "", "", true
 		}

@@ -22,17 +22,22 @@ func TestCheck(t *testing.T) {
 		want      Report
 	}{
 		{"nothing", nil, Report{}},
-		{"plain", vars{"TERM": "xterm", "lang": "C", "LC_ALL": "", "CI": "1"}, Report{}},
-		{"other", vars{"FOO": "1", "BAR": "tab\there"}, Report{Other: []string{"BAR", "FOO"}}},
-		{"asks", vars{"http_proxy": "x", "GH_TOKEN": "x"}, Report{Asks: []string{"GH_TOKEN", "http_proxy"}}},
+		{"harmless", vars{"TERM": "xterm", "LANG": "C", "LC_ALL": "en_US.UTF-8", "CI": "1", "MAKEFLAGS": "-j8"}, Report{}},
+		{"another case", vars{"lang": "C", "Ci": "1"}, asks("Ci=1", "lang=C")},
+		{"other values", vars{"LANG": "C.SJIS", "LC_ALL": "", "CI": "/tmp/x", "TERM": "../x", "TZ": ":/etc/passwd"},
+			asks("CI=/tmp/x", "LANG=C.SJIS", "LC_ALL=", "TERM=../x", "TZ=:/etc/passwd")},
+		{"unknown", vars{"FOO": "1", "BAR": "tab\there", "GOOS": "linux"}, asks("BAR=tab\there", "FOO=1", "GOOS=linux")},
+		{"known", vars{"http_proxy": "x", "GH_TOKEN": "x"}, asks("GH_TOKEN=x", "http_proxy=x")},
+		{"started programs", vars{"GIT_TEST_FSMONITOR": "x", "DBUS_SESSION_BUS_ADDRESS": "unixexec:path=/x", "GROFF_BIN_PATH": "/x", "MANROFFOPT": "-x"},
+			asks("DBUS_SESSION_BUS_ADDRESS=unixexec:path=/x", "GIT_TEST_FSMONITOR=x", "GROFF_BIN_PATH=/x", "MANROFFOPT=-x")},
 		{"refused", vars{"ld_preload": "x", "GIT_DIR": "x"}, Report{Refused: []string{"GIT_DIR", "ld_preload"}}},
 		{"ours", vars{"Path": "x", "COUNTERSIGN_RUN": "x"}, Report{Refused: []string{"COUNTERSIGN_RUN", "Path"}}},
 		{"malformed", vars{"A B": "x", "": "x"}, Report{Refused: []string{"", "A B"}, Invalid: []string{"", "A B"}}},
 		{"newline", vars{"FOO": "a\nb"}, Report{Refused: []string{"FOO"}, Invalid: []string{"FOO"}}},
 		{"NUL", vars{"GH_TOKEN": "a\x00b"}, Report{Refused: []string{"GH_TOKEN"}, Invalid: []string{"GH_TOKEN"}}},
-		{"control in plain", vars{"TERM": "a\x1bb"}, Report{Refused: []string{"TERM"}, Invalid: []string{"TERM"}}},
-		{"twice", vars{"FOO": "1", "foo": "1", "BAR": "1"}, Report{Refused: []string{"FOO", "foo"}, Other: []string{"BAR"}}},
-		{"plain twice", vars{"TERM": "1", "Term": "1"}, Report{Refused: []string{"TERM", "Term"}}},
+		{"control in what can be harmless", vars{"TERM": "a\x1bb"}, Report{Refused: []string{"TERM"}, Invalid: []string{"TERM"}}},
+		{"twice", vars{"FOO": "1", "foo": "1", "BAR": "1"}, Report{Refused: []string{"FOO", "foo"}, Asks: asks("BAR=1").Asks}},
+		{"harmless twice", vars{"TERM": "1", "Term": "1"}, Report{Refused: []string{"TERM", "Term"}}},
 		{"no pager", vars{"PAGER": "cat", "GIT_PAGER": ""}, Report{}},
 		{"a pager", vars{"PAGER": "less", "GIT_PAGER": "cat x"}, Report{Refused: []string{"GIT_PAGER", "PAGER"}}},
 		{"other pagers", vars{"MANPAGER": "cat", "pager": "cat"}, Report{Refused: []string{"MANPAGER", "pager"}}},
@@ -41,6 +46,15 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.about, diff)
 		}
 	}
+}
+
+// asks is the report of variables that ask.
+func asks(list ...string) (r Report) {
+	for _, kv := range list {
+		name, value, _ := strings.Cut(kv, "=")
+		r.Asks = append(r.Asks, approval.Variable{Name: name, Value: value})
+	}
+	return r
 }
 
 // A value with a NUL or a newline refuses whatever the name is, and nothing of
@@ -138,17 +152,18 @@ func TestWith(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	b := FromProcess([]string{"PATH=/bin", "SAME=1", "FOO=old", "GH_TOKEN=old", "NO_PROXY=x"})
+	b := FromProcess([]string{"PATH=/bin", "TERM=dumb", "FOO=old", "GH_TOKEN=old", "NO_PROXY=x"})
 	got := b.Diff(vars{
-		"SAME": "1", "FOO": "new", "NEW": "", "GH_TOKEN": "t", "MY_PASSWORD": "p", "NO_PROXY": "x", "GIT_PAGER": "cat",
+		"TERM": "dumb", "CI": "1", "FOO": "new", "NEW": "", "GH_TOKEN": "t", "MY_PASSWORD": "p", "NO_PROXY": "x", "GIT_PAGER": "cat",
 		"PATH": "/x", "LD_PRELOAD": "x", "A B": "x",
 	})
 	want := []approval.EnvChange{
-		{Name: "FOO", Value: "new", Old: "old", Was: true},
+		{Name: "CI", Value: "1"},
+		{Name: "FOO", Value: "new", Old: "old", Was: true, Asks: true},
 		{Name: "GH_TOKEN", Was: true, Secret: true, Asks: true},
 		{Name: "GIT_PAGER"},
-		{Name: "MY_PASSWORD", Secret: true},
-		{Name: "NEW"},
+		{Name: "MY_PASSWORD", Secret: true, Asks: true},
+		{Name: "NEW", Asks: true},
 		{Name: "NO_PROXY", Value: "x", Old: "x", Was: true, Asks: true}, // it asks, so it is shown
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -214,12 +229,12 @@ func TestRequestedVectors(t *testing.T) {
 		if len(r.Refused)+len(r.Asks) > 0 {
 			continue
 		}
-		// In a shell only those pass that are in no list; there Other asks.
+		// In a shell only those pass that are harmless.
 		passes, set := vars{}, vars{}
 		settings, _ := sift(c.Overrides)
 		for _, s := range settings {
 			set[s.name] = s.value
-			if !slices.Contains(r.Other, s.name) {
+			if !s.asks {
 				passes[s.name] = s.value
 			}
 		}

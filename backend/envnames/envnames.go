@@ -1,10 +1,12 @@
-// Package envnames knows which environment variables steer programs. It is a
-// list with a few questions to it; it sees names and never values, and a name
-// that it cannot read is never called harmless.
+// Package envnames knows which environment variables steer programs, and which
+// are harmless with which values. It is two lists with a few questions to them. A
+// list of names that steer programs cannot be finished, so what is on neither of
+// the two is never called harmless.
 package envnames
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,18 +26,32 @@ const (
 	Asks
 	// Other is well-formed and nothing is known of it.
 	Other
-	// Plain passes everywhere.
-	Plain
 )
 
 //go:embed names.txt
 var text string
 
-// table is read when it is first asked, as most programs that start ask nothing.
-var table = sync.OnceValue(func() map[string]*list { return read(text) })
+// sections are read when they are first asked, as most programs that start ask
+// nothing.
+var sections = sync.OnceValue(func() []*list { return read(text) })
 
-// Requested returns the class of a name that a request wants to set. Case
-// does not count.
+// table holds the sections by their names; those with the same name are one.
+var table = sync.OnceValue(func() map[string]*list {
+	all := map[string]*list{}
+	for _, l := range sections() {
+		one := all[l.section]
+		if one == nil {
+			one = &list{names: map[string]bool{}}
+			all[l.section] = one
+		}
+		maps.Copy(one.names, l.names)
+		one.patterns = append(one.patterns, l.patterns...)
+	}
+	return all
+})
+
+// Requested returns the class of a name that a request wants to set, with a value
+// that is not harmless. Case does not count.
 func Requested(name string) Class {
 	if !wellFormed(name) {
 		return Malformed
@@ -44,7 +60,7 @@ func Requested(name string) Class {
 	switch {
 	case table()["fixed"].has(name):
 		return Fixed
-	case table()["refused"].has(name):
+	case table()["refused"].has(name), table()["shell"].has(name):
 		return Refused
 	case table()["asks"].has(name):
 		return Asks
@@ -52,16 +68,42 @@ func Requested(name string) Class {
 		return Refused
 	case table()["tools"].has(name):
 		return Asks
-	case table()["plain"].has(name):
-		return Plain
 	}
 	return Other
 }
+
+// Carried reports whether an entry may carry a variable of this name: no loader,
+// nothing that a shell starts with, nothing that we alone set and no secret.
+func Carried(name string) bool {
+	class := Requested(name)
+	return class != Malformed && class != Fixed && !StripInherited(name) && !Secret(name)
+}
+
+// OfShell reports whether a shell runs what a variable holds, or reads texts by it.
+func OfShell(name string) bool { return table()["shell"].has(upper(name)) }
 
 // StripInherited reports whether a name is taken out of the environment that
 // the person's login shell made: loaders and start-up files of shells. Nobody
 // hostile set the rest, and builds need it.
 func StripInherited(name string) bool { return table()["inherited"].has(upper(name)) }
+
+// Steers says in a few words what a variable steers, and "" where that is not
+// known.
+func Steers(name string) string {
+	name = upper(name)
+	for _, l := range sections() {
+		if l.section == "inherited" {
+			break
+		}
+		if l.has(name) {
+			return l.steers
+		}
+	}
+	if Secret(name) {
+		return "credentials"
+	}
+	return ""
+}
 
 // Secret reports whether the value of a variable is to be hidden.
 func Secret(name string) bool { return table()["secret"].has(upper(name)) }
@@ -90,27 +132,23 @@ func upper(name string) string {
 
 // list is one section: names, and patterns cut at their stars.
 type list struct {
-	names    map[string]bool
-	patterns [][]string
+	section, steers string
+	names           map[string]bool
+	patterns        [][]string
 }
 
-// read reads the sections of the list; those with the same name are one.
-func read(text string) map[string]*list {
-	sections := map[string]*list{}
-	var now *list
+// read reads the sections of the list, in their order.
+func read(text string) (all []*list) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if head, _, ok := strings.Cut(line, "]"); ok {
-			name := strings.TrimPrefix(head, "[")
-			if sections[name] == nil {
-				sections[name] = &list{names: map[string]bool{}}
-			}
-			now = sections[name]
+		if head, steers, ok := strings.Cut(line, "]"); ok {
+			all = append(all, &list{section: strings.TrimPrefix(head, "["), steers: strings.TrimSpace(steers), names: map[string]bool{}})
 			continue
 		}
 		for _, word := range strings.Fields(line) {
+			now := all[len(all)-1]
 			if strings.Contains(word, "*") {
 				now.patterns = append(now.patterns, strings.Split(word, "*"))
 			} else {
@@ -118,7 +156,7 @@ func read(text string) map[string]*list {
 			}
 		}
 	}
-	return sections
+	return all
 }
 
 func (l *list) has(name string) bool {
@@ -136,10 +174,4 @@ func fits(pieces []string, name string) bool {
 		ok = ok && found
 	}
 	return ok && strings.HasSuffix(rest, pieces[last])
-}
-
-// PagerOff reports whether a variable says that there is no pager, which is
-// how agents keep git from waiting for a key.
-func PagerOff(name, value string) bool {
-	return (name == "PAGER" || name == "GIT_PAGER") && (value == "" || value == "cat")
 }

@@ -82,13 +82,8 @@ var requestedTests = []struct {
 	{"PYENV_VERSION", Asks},
 	{"MAGICK_CODER_MODULE_PATH", Asks},
 
-	{"TERM", Plain},
-	{"term", Plain},
-	{"LC_ALL", Plain},
-	{"LC_", Plain},
-	{"CI", Plain},
-	{"TZ", Plain},
-
+	{"TERM", Other}, // what passes of it hangs on the value
+	{"LC_ALL", Other},
 	{"FOO", Other},
 	{"_", Other},
 	{"TERMX", Other},
@@ -128,6 +123,30 @@ func TestStripInherited(t *testing.T) {
 	}
 }
 
+// TestSteers: a question says what a variable steers, in a few words.
+func TestSteers(t *testing.T) {
+	for name, want := range map[string]string{
+		"LD_PRELOAD": "loads code", "ld_preload": "loads code", "HTTPS_PROXY": "endpoint", "https_proxy": "endpoint", "DBUS_SESSION_BUS_ADDRESS": "endpoint", "FTP_PROXY": "endpoint",
+		"GH_TOKEN": "credentials", "DB_PASSWORD": "credentials", "SSL_CERT_FILE": "trust", "PATH": "where programs and files are found",
+		"DATABASE_URL": "endpoint and credentials", "CC": "a compiler, its options or where packages are", "FOO": "", "CI": "", "": "",
+	} {
+		if got := Steers(name); got != want {
+			t.Errorf("%s steers %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range strings.Fields(`GIT_TEST_FSMONITOR GROFF_BIN_PATH MANROFFOPT LESS_IS_MORE MORE SYSTEM_WGETRC PYTHON AS FC PREFIX
+		RPM_CONFIGDIR NMAPDIR CLOUDSDK_PYTHON GO_LINUX_ARM64_EXEC`) {
+		if Steers(name) != "a program, code or the settings of a tool" || Requested(name) != Other {
+			t.Errorf("%s steers %q", name, Steers(name))
+		}
+	}
+	for _, l := range sections() {
+		if l.steers == "" || len(l.steers) > 60 {
+			t.Errorf("[%s] %q is no short phrase", l.section, l.steers)
+		}
+	}
+}
+
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{
 		"GH_TOKEN": true, "token": true, "AWS_SECRET_ACCESS_KEY": true, "MY_SECRETS": true, "OPENAI_API_KEY": true,
@@ -141,14 +160,14 @@ func TestSecret(t *testing.T) {
 }
 
 // specification cuts the lists out of environment.md: names and patterns of
-// the sections 1 to 4, in order.
-func specification(t *testing.T) (lists [4][]string) {
+// the sections 1 to 3, in order.
+func specification(t *testing.T) (lists [3][]string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/environment.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _ := strings.Cut(string(data), "Names that are not")
+	_, text, _ := strings.Cut(string(data), "Traps that look")
 	quoted, aside := regexp.MustCompile("`([^`]*)`"), regexp.MustCompile(`\([^)]*\)`)
 	for i, section := range regexp.MustCompile(`(?m)^\*\*\d `).Split(text, -1)[1:] {
 		for _, m := range quoted.FindAllStringSubmatch(section, -1) {
@@ -161,8 +180,8 @@ func specification(t *testing.T) (lists [4][]string) {
 // TestSpecification holds every name and pattern of environment.md against the
 // list, in three spellings; a star is tried with text and without.
 func TestSpecification(t *testing.T) {
-	want := [4]Class{Refused, Fixed, Asks, Plain}
-	least := [4]int{190, 10, 35, 10}
+	want := [3]Class{Refused, Fixed, Asks}
+	least := [3]int{190, 10, 35}
 	for i, names := range specification(t) {
 		if len(names) < least[i] {
 			t.Errorf("list %d: only %d names were read", i+1, len(names))
@@ -280,7 +299,7 @@ VIRTUAL_ENV WGETRC YARN_RC_FILENAME`
 // TestData keeps the list readable by the code: known sections, names in
 // capitals, no name twice in a section.
 func TestData(t *testing.T) {
-	want := []string{"asks", "fixed", "inherited", "plain", "protocol", "refused", "secret", "tools"}
+	want := []string{"asks", "fixed", "inherited", "known", "protocol", "refused", "secret", "shell", "tools"}
 	if got := slices.Sorted(maps.Keys(table())); !slices.Equal(got, want) {
 		t.Errorf("sections %v, want %v", got, want)
 	}

@@ -21,8 +21,9 @@ func (g *Gate) Alone(ctx context.Context, p approval.Policy, call approval.ToolC
 	call.Who, call.JudgeOnly = approval.Theirs, true
 	req := requestFor(call, approval.Peer{})
 	req.AgentID = store.AgentID(req.AgentID)
-	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
-	f.judgement = g.prepare(p).Evaluate(f.input())
+	rules := g.prepare(p)
+	f := &flight{Gate: g, req: req, machine: m, plan: rules.plan(ctx, m, &req)}
+	f.judgement = rules.Evaluate(f.input())
 	d := f.alone(unasked)
 	o := f.outcome(d)
 	o.Final = d != nil

@@ -18,6 +18,7 @@ func TestAlone(t *testing.T) {
 		b.script(name, "echo "+name)
 	}
 	b.ourselves()
+	b.onlyProject("work/app")
 	list := b.store.Snapshot().Policy("main")
 	broken := list
 	broken.Broken = "it is"

@@ -38,7 +38,7 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 	var secret [16]byte
 	rand.Read(secret[:])
 	id = strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
-	t := &ticket{flight: f, bound: bound{f.plan, f.judgement, f.contents()}} // it reads files, which others do not wait for
+	t := &ticket{flight: f, bound: bound{plan: f.plan, judgement: f.judgement, held: f.contents()}} // it reads files, which others do not wait for
 	a := &f.approved
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,8 +108,8 @@ func (f *flight) again(ctx context.Context, shown bound) *approval.Denial {
 	if _, d := f.unpaused(ctx); d != nil {
 		return d
 	}
-	f.judge(f.answer.By == byFallback)
-	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
+	f.judge(ctx, f.answer.By == byFallback)
+	if d := f.stillTheSame(ctx, shown.plan, shown.judgement); d != nil {
 		return d
 	}
 	if f.byPerson && !shown.held.sameAs(f.contents()) {

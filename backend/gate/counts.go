@@ -27,7 +27,7 @@ func (g *Gate) measure() {
 	c.remembered = c.set.Counter("countersign_remembered_total", "Requests that an entry or a rule let through without a question.")
 	c.waited = c.set.Histogram("countersign_answer_seconds", "How long a person took to answer.", 1, 2, 5, 10, 30, 60, 300, 600)
 	c.set.Tally("countersign_panics_total", "Mistakes in Countersign that were caught while it served somebody.", rescue.Caught)
-	c.set.Gauge("countersign_waiting", "Questions that wait.", func() float64 { return float64(len(g.Pending.List())) })
+	c.set.Gauge("countersign_waiting", "Questions that wait.", func() float64 { return float64(g.Pending.Waiting()) })
 }
 
 // Metrics is what was counted since the gate began, in the text format that

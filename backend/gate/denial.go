@@ -43,8 +43,21 @@ func Denied(plan approval.Plan, j approval.Judgement) *approval.Denial {
 	return d
 }
 
-// maxInstead is how many commands a denial names that would pass.
-const maxInstead = 3
+// asking names the commands of a text that needed a person's yes, in its order: a no
+// says nothing of the others.
+func asking(plan *approval.Plan, j approval.Judgement) string {
+	var list []string
+	for i, s := range j.Segments {
+		text := written(plan, &plan.Segments[i])
+		if s.Verdict == approval.VerdictAsk && !slices.Contains(list, text) && len(list) < maxNamed {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, " ; ")
+}
+
+// maxNamed is how many commands a denial names.
+const maxNamed = 3
 
 // passing names the commands of a text that an entry lets pass by themselves, so
 // that the agent need not search for them: those that need nothing of the rest.
@@ -63,7 +76,7 @@ func passing(plan *approval.Plan, j approval.Judgement) string {
 		if display.Line(text) != text { // it would be told in other words
 			continue
 		}
-		if len(text) <= maxSegmentShown && !slices.Contains(list, text) && len(list) < maxInstead {
+		if len(text) <= maxSegmentShown && !slices.Contains(list, text) && len(list) < maxNamed {
 			list = append(list, text)
 		}
 	}
@@ -84,7 +97,7 @@ func written(plan *approval.Plan, s *approval.Segment) string {
 func Receipt(d approval.Denial) approval.Receipt {
 	return approval.Receipt{
 		RunID: d.RunID, Verdict: approval.VerdictDeny, Reason: d.Reason, Sentence: display.Line(d.Sentence), Segment: shorten(display.Line(d.Segment)),
-		Rule: display.Line(d.Rule), By: display.Line(d.By), Note: display.Line(d.Note), AskAgain: approval.CanAskAgain(d.Reason), Instead: d.Instead, Message: Message(d),
+		Rule: display.Line(d.Rule), By: display.Line(d.By), Decision: d.Decision, Note: display.Line(d.Note), AskAgain: approval.CanAskAgain(d.Reason), Instead: d.Instead, Message: Message(d),
 	}
 }
 

@@ -1,7 +1,10 @@
+//go:build linux || darwin
+
 package gate_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -42,5 +45,34 @@ func TestInstead(t *testing.T) {
 		if r.Instead != want || r.Reason != approval.ReasonDenylisted || r.RunID == "" || r.Rule != "uname" || r.Segment == "" || r.Message != gate.Message(*got.Denied) {
 			t.Errorf("%s: %+v, want %q", text, r, want)
 		}
+	}
+}
+
+// TestDenialsSayWhatHelps: a charter's denial names the charter and the rule, and one
+// of a missing program says that no policy stands against it.
+func TestDenialsSayWhatHelps(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool"})
+	b.script("tool", "true")
+	b.charter(`{alwaysReject: ["tool --force", "github/delete_*"]}`, true)
+	for _, c := range []struct {
+		words          []string
+		sentence, rule string
+		ending         approval.Ending
+	}{
+		{[]string{"tool", "x", "--force"}, "the charter careful forbids tool --force", "tool --force", approval.EndingPolicy},
+		{[]string{"bash", "-c", "true; tool --force"}, "the charter careful forbids tool --force", "tool --force", approval.EndingPolicy},
+		{[]string{"nothere"}, `"nothere" is not installed or not in PATH: name its whole path if it is elsewhere`, "", approval.EndingMistake},
+		{[]string{"/nowhere/x"}, `there is no program "/nowhere/x"`, "", approval.EndingMistake},
+	} {
+		r := b.Run(t.Context(), b.request(c.words...))
+		if r.Denied == nil || r.Denied.Sentence != c.sentence || r.Denied.Rule != c.rule || !strings.HasSuffix(gate.Message(*r.Denied), string(c.ending)) {
+			t.Errorf("%q: %+v", c.words, r.Denied)
+		}
+	}
+	call := b.call("delete_repo")
+	call.Server = "github"
+	o, err := b.Evaluate(t.Context(), call, approval.Peer{})
+	if want := "github/delete_repo is denied (rule github/delete_* of charter careful)"; err != nil || o.Receipt.Sentence != want || o.Receipt.Rule != "github/delete_*" {
+		t.Errorf("%+v %v", o.Receipt, err)
 	}
 }

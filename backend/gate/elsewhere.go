@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
@@ -27,19 +28,24 @@ func (f *flight) answeredElsewhere() bool {
 	return f.Store.Current().AcceptsGateway(f.req.AgentID, c.Gateway)
 }
 
+// ByGateway is who answered at a gateway, for the record. What a gateway tells of
+// its operator can be of any length and hold anything.
+func ByGateway(gateway, operator string) string {
+	return approval.ByGateway(gateway, shorten(display.Line(operator)))
+}
+
 // takeElsewhere runs what was answered at a gateway, as if the person here had
 // said yes once.
 func (f *flight) takeElsewhere(ctx context.Context) *approval.Denial {
-	f.answer = approval.Answer{Decision: approval.AllowOnce, By: "gateway " + f.req.Claim.Gateway}
-	f.row.Asked, f.row.Answered, f.row.Decision, f.row.AnsweredBy = f.Now(), f.Now(), f.answer.Decision, f.answer.By
-	f.event(approval.EventAnswered, approval.ReasonNone)
+	f.row.Asked = f.Now()
+	f.record(approval.Answer{Decision: approval.AllowOnce, By: ByGateway(f.req.Claim.Gateway, f.req.Claim.Operator)})
 	f.byPerson = true
-	shown := bound{f.plan, f.judgement, f.contents()}
+	shown := bound{plan: f.plan, judgement: f.judgement, held: f.contents()}
 	if _, d := f.unpaused(ctx); d != nil {
 		return d
 	}
-	f.judge(false)
-	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
+	f.judge(ctx, false)
+	if d := f.stillTheSame(ctx, shown.plan, shown.judgement); d != nil {
 		return d
 	}
 	if !f.answeredElsewhere() || !shown.held.sameAs(f.contents()) {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -63,8 +64,8 @@ func (e escalation) atEnd(a approval.Answer, now time.Time) bool {
 
 // fallsBack reports whether askFallback lets pass what no approver answered, as
 // it was shown to them.
-func (f *flight) fallsBack(shown approval.Plan) bool {
-	f.judge(true)
+func (f *flight) fallsBack(ctx context.Context, shown approval.Plan) bool {
+	f.judge(ctx, true)
 	if f.judgement.Verdict != approval.VerdictAllow || !samePlan(&shown, &f.plan) {
 		return false
 	}

@@ -3,6 +3,7 @@
 package gate_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,7 +64,8 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
-// TestEscalationEnds: the end of the list is askFallback, and never more.
+// TestEscalationEnds: the end of the list is askFallback, and never more. What that
+// let through waits for nobody any more; a denial is shown for a while.
 func TestEscalationEnds(t *testing.T) {
 	for fallback, want := range map[approval.Security]string{"": "deny prompt-expired", "deny": "deny prompt-expired", "full": "allow"} {
 		b := newBench(t)
@@ -76,6 +78,13 @@ func TestEscalationEnds(t *testing.T) {
 		call.Deadline = time.Now().Add(time.Hour).UnixMilli()
 		if got := b.evaluate(call); got != want {
 			t.Errorf("askFallback %q: %s, want %s", fallback, got, want)
+		}
+		left := b.pending.List()
+		if want == "allow" && len(left) > 0 || want != "allow" && (len(left) != 1 || !left[0].CallerGone) {
+			t.Errorf("askFallback %q leaves %+v", fallback, left)
+		}
+		if told := string(b.Metrics()); !strings.Contains(told, "\ncountersign_waiting 0\n") {
+			t.Errorf("askFallback %q:\n%s", fallback, told)
 		}
 	}
 }

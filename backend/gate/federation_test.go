@@ -37,6 +37,7 @@ func TestFederatedOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.person(once, nil)
+			b.onlyProject("work/app")
 			b.edit(func(d *store.Document) error {
 				d.Defaults.Security, d.Defaults.Ask, d.Defaults.AskFallback = c.security, approval.AskOff, approval.SecurityFull
 				return d.Follow(store.PolicySource{Gateway: "home:1", Key: base64.RawURLEncoding.EncodeToString(public)})
@@ -61,7 +62,7 @@ func TestFederatedOff(t *testing.T) {
 			write(c.edited)
 			touched := b.call("file_write", "path", b.path("work/app/a"), "content", "x")
 			if c.own == "" && c.security == approval.SecurityFull {
-				touched = b.call("file_write", "path", b.path(".zshrc"), "content", "x")
+				touched = b.call("file_write", "path", b.path("../.zshrc"), "content", "x")
 			}
 			for _, can := range []bool{true, false} {
 				b.canAsk.Store(can)

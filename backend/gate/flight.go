@@ -25,16 +25,20 @@ type flight struct {
 	epoch      *epoch // in which it came
 	machine    *Machine
 	plan       approval.Plan
+	whole      *approval.Plan // of which plan is a command, nil where it is all of it
 	judgement  approval.Judgement
 	generation uint64    // of the store, when it was judged
 	judged     time.Time // when that was
 	answer     approval.Answer
+	past       bool                // it is made of the record, without the values of its variables
 	byPerson   bool                // a person's yes, not policy, lets it run
 	usable     []approval.Decision // what the caller can use; nil for all
 	paying     sync.Mutex          // held while entries are judged and paid for in a run
 	paid       []string            // ids of the counted entries that were used for it
 	row        history.Row
 	programs   *programs // the rows of what was started
+	// askedProject tells that it waited for an answer about its folder.
+	askedProject bool
 }
 
 // take makes the flight of a request that just came.
@@ -64,7 +68,7 @@ func (f *flight) begin(ctx context.Context) *approval.Denial {
 		return deny(approval.ReasonCompanion, err.Error())
 	}
 	f.row.SessionKey = f.req.SessionKey // not before: by its rows it is told whether a session is over
-	f.judge(false)
+	f.judge(ctx, false)
 	f.describe()
 	if err := f.History.Put(f.row); err != nil {
 		f.Log.Error("nothing runs while the history cannot be written", "error", err)
@@ -87,9 +91,20 @@ func (g *Gate) screen() *approval.Denial {
 	return nil
 }
 
-// judge analyses and judges the request as things are now.
-func (f *flight) judge(nobody bool) {
-	f.plan = analyze(f.machine, &f.req)
+// judge analyses and judges the request as things are now. Its plan is Invalid if
+// the caller left, or everything was stopped, before the end.
+func (f *flight) judge(ctx context.Context, nobody bool) {
+	until := ctx
+	if f.epoch != nil {
+		inner, done := f.within(ctx)
+		defer done()
+		until = inner
+	}
+	rules, _ := f.rulesFor(f.req.AgentID)
+	f.plan = rules.plan(until, f.machine, &f.req)
+	if ctx.Err() != nil { // until hears of it a little later
+		f.plan.Root, f.plan.Invalid = nil, command.Unfinished
+	}
 	f.evaluate(nobody)
 }
 
@@ -105,9 +120,12 @@ func (f *flight) evaluate(nobody bool) {
 // input is what the request is judged by, beside the rules.
 func (f *flight) input() policy.Input {
 	env := environ.Check(f.req.Env)
+	for i := range env.Asks {
+		env.Asks[i].Unknown = f.past
+	}
 	return policy.Input{
-		Plan: &f.plan, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
-		EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
+		Plan: &f.plan, Whole: f.whole, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
+		EnvRefused: env.Refused, Env: env.Asks,
 		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged,
 		Waits: func(id string) bool { return f.approved.waits(id, f.req.AgentID) },
 	}
@@ -118,6 +136,9 @@ func (f *flight) input() policy.Input {
 func (f *flight) decide(ctx context.Context) *approval.Denial {
 	ctx, done := f.within(ctx)
 	defer done()
+	if f.plan.Invalid == command.Unfinished && !f.stopped() {
+		return deny(approval.ReasonApprovalCancelled, command.Unfinished)
+	}
 	d := f.drifted() // nobody is asked in vain
 	if d == nil {
 		d = f.settle(ctx)
@@ -136,8 +157,16 @@ func (f *flight) settle(ctx context.Context) *approval.Denial {
 	case approval.VerdictAllow:
 		return f.proceed(ctx)
 	case approval.VerdictAsk:
+		if d := f.deniedBefore(); d != nil {
+			return d
+		}
 		if f.answeredElsewhere() {
 			return f.takeElsewhere(ctx)
+		}
+		if f.askProject(ctx) {
+			f.judge(ctx, false)
+			f.describe()
+			return f.settle(ctx)
 		}
 		if !f.Asker.CanAsk() {
 			f.evaluate(true)
@@ -161,7 +190,7 @@ func (f *flight) proceed(ctx context.Context) *approval.Denial {
 		return d
 	case waited:
 		f.answer.By = ""
-		f.judge(false)
+		f.judge(ctx, false)
 		f.describe()
 		return f.settle(ctx)
 	}
@@ -205,26 +234,25 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	prompt := f.prompt(ends)
 	prompt.Turns = way.turns
 	f.row.Choices = prompt.Judgement.Choices
-	shown := &bound{f.plan, f.judgement, f.contents()}
+	shown := &bound{f.plan, f.judgement, f.contents(), f.same()}
 	prompt.Bound = shown
 	if latest.Sub(ends) >= worthHolding {
 		prompt.Latest = latest.UnixMilli()
 	}
 	f.pause.started(f) // not yet: it asks
-	answer, was, err := f.answered(func(key string) (approval.Answer, error) { return f.Pending.Ask(ctx, prompt, key, ends) })
+	key := f.key()     // what it is asked with, whatever is judged later
+	answer, was, err := f.answered(key, func() (approval.Answer, error) { return f.Pending.Ask(ctx, prompt, key, ends) })
 	if pending.NotPut(err) {
 		return deny(approval.ReasonRateLimited, err.Error())
 	}
 	if err != nil {
 		return deny(approval.ReasonApprovalCancelled, err.Error())
 	}
-	if way.atEnd(answer, f.Now()) && f.fallsBack(prompt.Plan) {
+	if way.atEnd(answer, f.Now()) && f.fallsBack(ctx, prompt.Plan) {
+		f.Pending.Settled(key)
 		return f.proceed(ctx)
 	}
-	f.answer = answer
-	f.row.Answered, f.row.Decision, f.row.AnsweredBy, f.row.Note = f.Now(), answer.Decision, answer.By, display.Redact(answer.Note)
-	f.row.Choice = answer.Choice.String()
-	f.event(approval.EventAnswered, answer.Reason)
+	f.record(answer)
 	if answer.Decision != approval.AllowOnce && answer.Decision != approval.AllowAlways {
 		return f.refusedBy(answer)
 	}
@@ -236,8 +264,8 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 		shown = was
 	}
 	always, offered := shown.judgement.Chosen(answer.Choice, f.req.SessionKey)
-	f.judge(false)
-	if d := f.stillTheSame(shown.plan, shown.judgement); d != nil {
+	f.judge(ctx, false)
+	if d := f.stillTheSame(ctx, shown.plan, shown.judgement); d != nil {
 		return d
 	}
 	if f.byPerson && !shown.held.sameAs(f.contents()) {
@@ -257,11 +285,20 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	return f.grants()
 }
 
+// record notes the answer to the request, and tells of it.
+func (f *flight) record(a approval.Answer) {
+	f.answer = a
+	f.row.Answered, f.row.Decision, f.row.AnsweredBy, f.row.Note = f.Now(), a.Decision, a.By, display.Redact(a.Note)
+	f.row.Choice = a.Choice.String()
+	f.event(approval.EventAnswered, a.Reason)
+}
+
 // refusedBy is the denial for an answer that is not a yes.
 func (f *flight) refusedBy(answer approval.Answer) *approval.Denial {
 	d := deny(answer.Reason, answer.Sentence)
 	if answer.Reason == approval.ReasonNone {
 		d = deny(approval.ReasonUserDenied, "the person said no")
+		d.Segment = asking(&f.plan, f.judgement)
 	}
 	if _, _, paused := f.Paused(); paused && answer.Reason == approval.ReasonPromptExpired {
 		d.Sentence += ": Countersign is paused"
@@ -272,11 +309,17 @@ func (f *flight) refusedBy(answer approval.Answer) *approval.Denial {
 
 // stillTheSame compares what the person saw with what would run now, after
 // the policy of this moment has judged it again.
-func (f *flight) stillTheSame(shown approval.Plan, judged approval.Judgement) *approval.Denial {
+func (f *flight) stillTheSame(ctx context.Context, shown approval.Plan, judged approval.Judgement) *approval.Denial {
 	if f.judgement.Verdict == approval.VerdictDeny || !f.byPerson && f.judgement.Verdict != approval.VerdictAllow {
 		return f.denied()
 	}
-	if !samePlan(&shown, &f.plan) || f.byPerson && !sameReasons(judged, f.judgement) {
+	now := f
+	if shown.Folder.Path == "" && f.plan.Folder.Path != "" { // it was named meanwhile, which only takes reasons away
+		now = &flight{Gate: f.Gate, req: f.req, machine: f.machine, paid: f.paid}
+		now.plan = analyze(ctx, f.machine, &f.req, shown.Folder)
+		now.evaluate(false)
+	}
+	if !samePlan(&shown, &now.plan) || f.byPerson && !sameReasons(judged, now.judgement) {
 		return deny(approval.ReasonDrifted, "what it would run changed while the question was open: ask again")
 	}
 	return nil
@@ -291,6 +334,12 @@ func (f *flight) remember(entries []approval.Entry, keep approval.Keep) *approva
 		}
 		doc.EndLeases(func(_ string, e approval.Entry) bool { return e.Ended(f.Now().Add(-endedStays)) })
 		for _, e := range entries {
+			if name, ok := e.AcceptsSkill(); ok {
+				if !doc.AcceptSkill(f.req.AgentID, approval.Skill{Name: name, Path: e.Identity[0].Path, SHA256: e.Identity[0].SHA256}, f.Home) {
+					return fmt.Errorf("the skill %s is not there any more", name)
+				}
+				continue
+			}
 			if e.ID != "" { // it is there, and accepts new versions of files
 				doc.Identify(e)
 				continue
@@ -365,7 +414,7 @@ func sameReasons(shown, now approval.Judgement) bool {
 // samePlan reports whether two looks at a request found the same programs,
 // files with program text, folder and words.
 func samePlan(a, b *approval.Plan) bool {
-	if !sameTool(a.Tool, b.Tool) || a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
+	if !sameTool(a.Tool, b.Tool) || a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || !a.Folder.Same(b.Folder) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
 		return false
 	}
 	for i := range a.Segments {
@@ -391,7 +440,7 @@ func sameFile(a, b approval.File) bool { return a.Path == b.Path && a.Same(b) }
 // key names a question for merging: requests share one only if everything
 // that is shown with it is the same, down to the files that would run.
 func (f *flight) key() string {
-	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim, f.judgement), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd.Path, f.plan.Cwd.Dev, f.plan.Cwd.Ino)}
+	parts := []string{string(f.req.Who), f.req.AgentID, f.req.SessionKey, fmt.Sprint(f.req.Claim, f.judgement), f.plan.Shell, f.plan.Text, fmt.Sprint(f.plan.Cwd.Path, f.plan.Cwd.Dev, f.plan.Cwd.Ino, f.plan.Folder)}
 	parts = append(parts, f.req.Command...)
 	parts = append(parts, "", "")
 	for name, value := range sorted(f.req.Env) {

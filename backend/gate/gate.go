@@ -8,6 +8,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/project"
 	"github.com/countersign-app/countersign/backend/rescue"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
@@ -76,6 +78,10 @@ type Config struct {
 	Charters config.Charters
 	// Screen tells whether commands may record the screen; nil where nobody can.
 	Screen func() bool
+	// AskProject asks the person whether a folder is a project and keeps what they
+	// say, which the next look at the policy sees. It returns ErrNoAnswer where ctx
+	// ended before they did. Nil where nobody can be asked.
+	AskProject func(ctx context.Context, q ProjectQuestion) error
 }
 
 // Gate judges requests and runs what may run. It may be used by many at once.
@@ -88,6 +94,7 @@ type Gate struct {
 	pause    pause
 	approved approved
 	counts   counts
+	projects projects
 	epoch    atomic.Pointer[epoch]
 }
 
@@ -165,6 +172,9 @@ func (f *flight) refused(d *approval.Denial) approval.Result {
 // signed says whose denial it is.
 func (f *flight) signed(d *approval.Denial) *approval.Denial {
 	d.RunID, d.By = f.req.ID, f.answer.By
+	if d.By != pending.Nobody {
+		d.Decision = f.answer.Decision
+	}
 	return d
 }
 
@@ -199,13 +209,25 @@ func (g *Gate) Decide(ctx context.Context, req approval.Request, usable []approv
 	return approval.AllowOnce, true
 }
 
+// folder works out the session's folder of a request, as things are now. An agent
+// that says none works in the home folder, which is none.
+func (r *rules) folder(m *Machine, req *approval.Request) approval.Folder {
+	a := m.Analyzer
+	return project.Find(cmp.Or(req.Cwd, a.Home), project.Person{Home: a.Home, UID: a.UID}, r.projects, a.World)
+}
+
+// plan makes the plan of a request under these rules.
+func (r *rules) plan(ctx context.Context, m *Machine, req *approval.Request) approval.Plan {
+	return analyze(ctx, m, req, r.folder(m, req))
+}
+
 // analyze makes the plan of a request. A text that the runner cannot run from
 // its plan is one that needs its shell, and so a person's yes.
-func analyze(m *Machine, req *approval.Request) approval.Plan {
+func analyze(ctx context.Context, m *Machine, req *approval.Request, folder approval.Folder) approval.Plan {
 	if req.Tool != nil {
-		return analyzeTool(m, req)
+		return analyzeTool(ctx, m, req, folder)
 	}
-	plan := m.Analyzer.Analyze(req)
+	plan := m.Analyzer.Analyze(ctx, req, folder)
 	if plan.Shell != "" && plan.Root != nil && !runner.Able(&plan) {
 		plan.Root = nil
 		plan.Findings = append(plan.Findings, approval.Finding{Reason: approval.ReasonApprovalRequired, Sentence: "it cannot be run without its shell yet"})
@@ -219,20 +241,26 @@ func (g *Gate) Suppose(ctx context.Context, p approval.Policy, req approval.Requ
 	if err != nil {
 		return approval.Judgement{}, err
 	}
-	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
-	return g.prepare(p).Evaluate(f.input()), nil
+	rules := g.prepare(p)
+	f := &flight{Gate: g, req: req, machine: m, plan: rules.plan(ctx, m, &req)}
+	return rules.Evaluate(f.input()), nil
 }
 
-// Denylisted tells why the floor or the denylist forbids a request wherever it
-// runs, in a sandbox too; no reason where they do not.
+// Denylisted tells why the floor, the denylist or a rule for tools forbids a request
+// wherever it runs, in a sandbox too; no reason where they do not.
 func (g *Gate) Denylisted(ctx context.Context, req approval.Request) (approval.Finding, error) {
 	m, err := g.Machine(ctx)
 	if err != nil {
 		return approval.Finding{}, err
 	}
 	rules, _ := g.rulesFor(store.AgentID(req.AgentID))
-	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
+	f := &flight{Gate: g, req: req, machine: m, plan: rules.plan(ctx, m, &req)}
 	return rules.Denylisted(f.input()), nil
+}
+
+// ExplainTool judges a tool call as Evaluate would, and neither asks nor records.
+func (g *Gate) ExplainTool(ctx context.Context, call approval.ToolCall, peer approval.Peer) (approval.Plan, approval.Judgement, error) {
+	return g.Explain(ctx, requestFor(call, peer))
 }
 
 // Explain judges a request as Run would, and neither asks nor runs.
@@ -243,6 +271,6 @@ func (g *Gate) Explain(ctx context.Context, req approval.Request) (approval.Plan
 	}
 	req.AgentID = store.AgentID(req.AgentID)
 	f := &flight{Gate: g, req: req, machine: m}
-	f.judge(false)
+	f.judge(ctx, false)
 	return f.plan, f.judgement, nil
 }

@@ -92,6 +92,11 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	home := dir
+	dir = filepath.Join(home, "work") // a project of the person, in which ~ is it
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	b := &bench{t: t, dir: dir}
 	b.canAsk.Store(true)
 	state := paths.At(filepath.Join(dir, "state"))
@@ -113,7 +118,7 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 		b.store.Close()
 	})
 	env := environ.FromProcess([]string{"PATH=" + dir + "/bin:/usr/bin:/bin", "HOME=" + dir})
-	a := &command.Analyzer{World: command.Disk{}, Home: dir, UID: os.Getuid(), Ours: []string{state.Dir}}
+	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid(), Ours: []string{state.Dir}}
 	if err := os.Mkdir(dir+"/bin", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +133,7 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	})
 	b.edit(func(d *store.Document) error {
 		d.Defaults.Security, d.Defaults.Ask = approval.SecurityList, approval.AskOnMiss
+		d.Name(approval.Project{Path: dir})
 		for _, e := range entries {
 			d.Add("*", e)
 		}
@@ -141,6 +147,15 @@ func (b *bench) edit(change func(*store.Document) error) {
 	if snap, err := b.store.Update("", change); err != nil {
 		b.t.Fatalf("%v %+v", err, snap.Held)
 	}
+}
+
+// onlyProject has the person name this folder alone, and not all of the bench.
+func (b *bench) onlyProject(name string) {
+	b.t.Helper()
+	b.edit(func(d *store.Document) error {
+		d.Projects = []approval.Project{{Path: b.path(name)}}
+		return nil
+	})
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -373,6 +388,8 @@ func TestNobodyToAsk(t *testing.T) {
 	b.script("listed", "echo listed")
 	b.canAsk.Store(false)
 	b.want([]string{"tool"}, "denied ask-fallback")
+	b.want([]string{"bash", "-c", "listed; nothere"}, "denied not-found")
+	b.want([]string{"bash", "-c", "nothere; tool"}, "denied ask-fallback")
 	b.edit(func(d *store.Document) error {
 		d.Defaults.Ask, d.Defaults.AskFallback = approval.AskAlways, approval.SecurityList
 		return nil

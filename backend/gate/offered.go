@@ -43,8 +43,8 @@ func (g *Gate) Offered(ctx context.Context, id string) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	f := &flight{Gate: g, req: req, machine: m}
-	f.judge(false)
+	f := &flight{Gate: g, req: req, machine: m, past: true}
+	f.judge(ctx, false)
 	o := Offered{AgentID: row.AgentID}
 	own := g.Store.Current().Policy(row.AgentID)
 	for _, e := range own.Allowlist {

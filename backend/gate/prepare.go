@@ -23,7 +23,8 @@ func (g *Gate) Prepare(ctx context.Context, req approval.Request) (approval.Prep
 		return approval.Prepared{}, err
 	}
 	req.AgentID = store.AgentID(req.AgentID)
-	f := &flight{Gate: g, req: req, machine: m, plan: analyze(m, &req)}
+	rules, _ := g.rulesFor(req.AgentID)
+	f := &flight{Gate: g, req: req, machine: m, plan: rules.plan(ctx, m, &req)}
 	if f.evaluate(false); f.judgement.Verdict == approval.VerdictDeny || policy.HoldsProtected(f.judgement) {
 		d := f.denied() // and nothing is told of its files
 		return approval.Prepared{}, errors.New(Message(*d))

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"context"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/policy"
@@ -28,10 +30,11 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 	}
 	for _, change := range p.Env {
 		if change.Asks {
-			in.EnvAsks = append(in.EnvAsks, change.Name)
-		} else {
-			in.EnvOther = append(in.EnvOther, change.Name)
+			in.Env = append(in.Env, approval.Variable{Name: change.Name, Value: change.Value, Unknown: change.Secret})
 		}
+	}
+	if plan := g.inProject(rules, &p); plan != nil {
+		in.Plan = plan
 	}
 	switch j := rules.Evaluate(in); j.Verdict {
 	case approval.VerdictAllow:
@@ -40,6 +43,28 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 		return approval.Answer{Decision: approval.DecisionDeny, By: byPolicy, Finding: j.Finding}, true
 	}
 	return approval.Answer{}, false
+}
+
+// inProject makes the plan of a waiting command anew where its folder was no project
+// and is one now; nil elsewhere.
+func (g *Gate) inProject(rules *rules, p *approval.Prompt) *approval.Plan {
+	if p.Plan.Folder.Path != "" || p.Plan.Tool != nil || len(rules.projects) == 0 {
+		return nil
+	}
+	m, err := g.Machine(context.Background()) // there is one: something waits
+	if err != nil {
+		return nil
+	}
+	req := approval.Request{Command: p.Plan.Argv, Cwd: p.Plan.Cwd.Path, Who: p.Who, AgentID: p.AgentID, SessionKey: p.SessionKey}
+	if len(req.Command) == 0 {
+		req.Text = p.Plan.Text
+	}
+	folder := rules.folder(m, &req)
+	if folder.Path == "" {
+		return nil
+	}
+	plan := analyze(context.Background(), m, &req, folder)
+	return &plan
 }
 
 // byPolicy in Answer.By says that a changed policy gave the answer.

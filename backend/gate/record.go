@@ -11,7 +11,6 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
-	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
 
@@ -98,7 +97,7 @@ func (f *flight) prompt(ends time.Time) approval.Prompt {
 	peer.Signer = f.Signers.Known(peer.Exe)
 	return approval.Prompt{
 		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
-		Peer: peer, Claim: f.req.Claim, Project: f.project(), Plan: f.plan, Judgement: f.judgement,
+		Peer: peer, Claim: f.req.Claim, Project: f.plan.Folder.Path, Plan: f.plan, Judgement: f.judgement,
 		Env: f.machine.Env.Diff(f.req.Env), Asked: f.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
 		Ticket: f.ticket(),
 	}
@@ -109,14 +108,6 @@ func (f *flight) ticket() string {
 		return ""
 	}
 	return f.req.Tool.Ticket
-}
-
-// project is the folder that a person knows the work by.
-func (f *flight) project() string {
-	return paths.Project(f.plan.Cwd.Path, f.Home, func(path string) bool {
-		_, err := f.machine.Analyzer.World.Look(path)
-		return err == nil
-	})
 }
 
 // sorted goes through a map in the order of its keys.

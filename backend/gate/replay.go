@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -145,8 +147,10 @@ func (g *Gate) past(ctx context.Context, agentID string) (list []past, skipped i
 		if ctx.Err() != nil {
 			return list, skipped, false, nil
 		}
-		f := &flight{Gate: g, req: req, machine: m}
-		f.judge(false)
+		f := &flight{Gate: g, req: req, machine: m, past: true}
+		if f.judge(ctx, false); f.plan.Invalid == command.Unfinished {
+			return list, skipped, false, nil
+		}
 		at[key] = len(list)
 		list = append(list, past{f, []history.Row{row}})
 	}
@@ -163,7 +167,9 @@ func requestOf(row history.Row) (req approval.Request, kept bool) {
 		return req, false
 	}
 	for _, name := range row.EnvNames {
-		req.Env[name] = "" // values are not stored
+		if !envnames.MayBeHarmless(name) { // else it was, or is asked about again
+			req.Env[name] = "" // values are not stored
+		}
 	}
 	if len(row.Argv) == 0 {
 		req.Text = row.Command

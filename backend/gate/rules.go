@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
@@ -17,6 +18,8 @@ type rules struct {
 	// charters is the stamp of those that the rules come from, "" for none.
 	charters string
 	own      *rules // those of approval.Policy.Own, nil for none
+	// projects are what a person said of folders.
+	projects []approval.Project
 }
 
 // prepare reads the patterns of a policy with its charters. One that cannot be
@@ -41,30 +44,33 @@ func (g *Gate) prepare(p approval.Policy) *rules {
 		}
 		p = charter.On(p, ref.Name)
 	}
-	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp, own}
+	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp, own, p.Projects}
 }
 
-// Evaluate judges a request: a command, a tool call, or a tool call that is a
-// command, for which both must agree.
+// Evaluate judges a request: a command or a tool call. What the rules for tools
+// say of bash_execute holds for every command, whichever door it came by, and both
+// must agree. Nothing tells a person's own `countersign run` from that of an agent,
+// so they hold for it as well: it asks for the agent it names, or for main.
 func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 	if r.own != nil {
 		if j := r.own.Evaluate(in); j.Verdict == approval.VerdictDeny {
 			return j
 		}
 	}
-	t := in.Plan.Tool
-	if t == nil || in.Plan.Invalid != "" {
+	t, found := r.ofTool(in)
+	if t == nil {
 		return r.Rules.Evaluate(in)
 	}
-	found := r.tools.Evaluate(toolpolicy.Input{
-		Tool: t, Args: toolpolicy.ArgsOf(t), Cwd: in.Plan.Cwd.Path, SessionKey: in.SessionKey, Now: in.Now, Paid: in.Paid,
-	})
 	if !t.Command {
 		return r.Rules.Tool(in, found)
 	}
 	in.Tool = &found
 	j := r.Rules.Evaluate(in)
 	j.Escalate = found.Escalate
+	if found.Verdict != approval.VerdictDeny && found.Risk.Level.High() && !j.Risk.Level.High() { // a rule or the agent calls it so
+		j.Risk.Level, j.Risk.Score = found.Risk.Level, found.Risk.Score
+		j.Risk.Reasons = slices.Concat(found.Risk.Reasons[len(found.Risk.Reasons)-1:], j.Risk.Reasons)
+	}
 	if beside := toolpolicy.Beside(t); beside != "" { // the question shows the command alone
 		j.Risk.Reasons = append(j.Risk.Reasons, approval.Finding{Sentence: "the call also says " + shorten(display.Line(beside))})
 	}
@@ -76,4 +82,50 @@ func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 		j.Choices = slices.DeleteFunc(j.Choices, func(d approval.Decision) bool { return d == approval.AllowAlways })
 	}
 	return j
+}
+
+// ofTool is the call of a tool that a request is, and what is found of it; nil for
+// a command of whose tool nothing is said.
+func (r *rules) ofTool(in policy.Input) (t *approval.Tool, found approval.Judgement) {
+	plan := in.Plan
+	if in.Whole != nil {
+		plan = in.Whole
+	}
+	var args []toolpolicy.Arg
+	switch t = plan.Tool; {
+	case in.Plan.Invalid != "":
+		return nil, found
+	case t != nil:
+		args = toolpolicy.ArgsOf(t)
+	case !r.tools.OfCommands():
+		return nil, found
+	default:
+		t, args = toolpolicy.ForCommand(commandText(plan))
+	}
+	return t, r.tools.Evaluate(toolpolicy.Input{
+		Tool: t, Args: args, Cwd: plan.Cwd.Path, SessionKey: in.SessionKey, Now: in.Now, Paid: in.Paid,
+	})
+}
+
+// commandText is what rules take for the command of a request: the text that a
+// shell is given, and all words of any other program. A shell that somebody brought
+// along may do anything with a text, so its words count as others do.
+func commandText(plan *approval.Plan) string {
+	if plan.Shell == "" || plan.Outer != nil && (plan.Outer.Bare || command.Kept(plan.Outer.File)) {
+		return plan.Text
+	}
+	return command.Quote(plan.Argv)
+}
+
+// Denylisted tells why a command is forbidden wherever it runs: also what the rules
+// for tools refuse is.
+func (r *rules) Denylisted(in policy.Input) approval.Finding {
+	f := r.Rules.Denylisted(in)
+	if f.Reason != approval.ReasonNone {
+		return f
+	}
+	if t, found := r.ofTool(in); t != nil && found.Verdict == approval.VerdictDeny {
+		return found.Finding
+	}
+	return f
 }

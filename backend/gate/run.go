@@ -30,7 +30,7 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	if f.req.Background {
 		ctx = context.WithoutCancel(ctx)
 	}
-	job := f.job()
+	job := f.job(ctx)
 	var started atomic.Bool
 	job.Started = func(seg int, s *approval.Segment, p runner.Process) {
 		started.Store(true)
@@ -48,6 +48,10 @@ func (f *flight) run(ctx context.Context) approval.Result {
 	}
 	f.used()
 	f.close(history.Done, result)
+	if result.Denied == nil {
+		r := f.allowed()
+		result.Receipt = &r
+	}
 	return result
 }
 
@@ -74,26 +78,28 @@ func (f *flight) fromPlan() bool {
 // job is what the runner gets. A text that policy allows runs from its plan;
 // what a person allowed, and everything under full, starts exactly the
 // program that was asked for (judgement.md, three ways to run).
-func (f *flight) job() runner.Job {
+func (f *flight) job(ctx context.Context) runner.Job {
 	mode := runner.ModeArgv
 	if f.fromPlan() {
 		mode = runner.ModePlan
 	}
 	f.programs = &programs{flight: f, rows: map[int]history.Row{}}
+	check := func(seg int, s *approval.Segment) error { return f.check(ctx, seg, s) }
+	final := func(seg int, argv []string, dir string) (*approval.Plan, error) { return f.final(ctx, seg, argv, dir) }
 	return runner.Job{
 		ID: f.req.ID, Agent: f.req.AgentID, Family: f.req.Peer.Family, Plan: &f.plan, Mode: mode,
 		Env:     f.machine.Env.With(f.req.Env, f.req.ID, f.plan.Cwd.Path),
 		Timeout: f.req.Timeout, Background: f.req.Background,
-		Check: f.check, Final: f.final, Find: f.machine.Analyzer.Find, Ended: f.programs.ended,
+		Check: check, Final: final, Find: f.machine.Analyzer.Find, Ended: f.programs.ended,
 	}
 }
 
 // final judges a command of a text whose words only the run could tell. It
 // passes as everything else does, or ends the run.
-func (f *flight) final(seg int, argv []string, dir string) (plan *approval.Plan, err error) {
+func (f *flight) final(ctx context.Context, seg int, argv []string, dir string) (plan *approval.Plan, err error) {
 	defer rescue.Catch(f.Log, "what a command became", func() { plan, err = nil, &runner.Denied{Denial: *failed()} })
-	again := flight{Gate: f.Gate, req: f.req, machine: f.machine}
-	again.plan = f.machine.Analyzer.Final(&f.plan, &f.plan.Segments[seg], argv, dir)
+	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, whole: &f.plan}
+	again.plan = f.machine.Analyzer.Final(ctx, &f.plan, &f.plan.Segments[seg], argv, dir)
 	f.paying.Lock()
 	defer f.paying.Unlock()
 	again.paid = f.paid
@@ -119,7 +125,7 @@ func (f *flight) final(seg int, argv []string, dir string) (plan *approval.Plan,
 // would still run runs. Words that only the run could tell are judged as what
 // they became. Nothing starts after a program that could not be recorded, and
 // nothing after a stop.
-func (f *flight) check(seg int, s *approval.Segment) (err error) {
+func (f *flight) check(ctx context.Context, seg int, s *approval.Segment) (err error) {
 	defer rescue.Catch(f.Log, "the look before a start", func() { err = &runner.Denied{Denial: *failed()} })
 	if f.stopped() {
 		return &runner.Denied{Denial: *stopDenial()}
@@ -130,16 +136,44 @@ func (f *flight) check(seg int, s *approval.Segment) (err error) {
 	if f.programs.lost.Load() {
 		return &runner.Denied{Denial: *noHistory()}
 	}
-	if f.Store.Current().Generation == f.generation && f.Now().Sub(f.judged) < fresh {
+	isFresh := f.Store.Current().Generation == f.generation && f.Now().Sub(f.judged) < fresh
+	if d := f.elsewhere(!isFresh); d != nil {
+		return &runner.Denied{Denial: *d}
+	}
+	if isFresh {
 		return nil
 	}
 	if s != nil && f.plan.Segments[seg].Words != nil {
-		if _, err := f.final(seg, s.Argv, s.Dir); err != nil {
+		if _, err := f.final(ctx, seg, s.Argv, s.Dir); err != nil {
 			return err
 		}
 	}
 	if d := f.stillAllowed(); d != nil {
 		return &runner.Denied{Denial: *d}
+	}
+	return nil
+}
+
+// elsewhere denies what was judged by a folder that is another one now: swapped,
+// led elsewhere by a link, or none any more. Where none counted, nothing did. A
+// judgement that is fresh needs a look at the folder alone.
+func (f *flight) elsewhere(whole bool) *approval.Denial {
+	folder := f.plan.Folder
+	if folder.Path == "" {
+		return nil
+	}
+	now, err := f.machine.Analyzer.World.Look(folder.Path)
+	same := err == nil && now.Path == folder.Path && now.Dev == folder.Dev && now.Ino == folder.Ino
+	if same && folder.By == approval.FolderCheckout {
+		_, err = f.machine.Analyzer.World.Look(folder.Path + "/.git")
+		same = err == nil
+	}
+	if same && whole {
+		rules, _ := f.rulesFor(f.req.AgentID)
+		same = folder.Same(rules.folder(f.machine, &f.req))
+	}
+	if !same {
+		return deny(approval.ReasonDrifted, "the project that it works in is not the one any more that was judged: ask again")
 	}
 	return nil
 }

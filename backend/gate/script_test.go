@@ -98,6 +98,7 @@ func TestRedirectionFromNoFile(t *testing.T) {
 func TestChangedByTheTextItself(t *testing.T) {
 	b := newBench(t)
 	work := b.path("work")
+	b.onlyProject("work")
 	b.edit(func(d *store.Document) error {
 		for _, name := range []string{"cp", "mv", "touch", "rm", "env", "nice", "timeout", "cat", "ls", "find", "xargs", "mkdir"} {
 			d.Add("*", approval.Entry{Pattern: name})
@@ -109,7 +110,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`./tool x`, `code 0 "tool x\n"`},
 		{`env ./tool x`, `code 0 "tool x\n"`},
-		{`env -i A=b ./tool x; env -i nice ./tool y`, `code 0 "tool x\ntool y\n"`},
+		{`env -i CI=1 ./tool x; env -i nice ./tool y`, `code 0 "tool x\ntool y\n"`},
 		{`timeout 5 nice -n 1 ./tool x`, `code 0 "tool x\n"`},
 		{`nice -n 1 env ./tool x`, `code 0 "tool x\n"`},
 		{`cp evil tool && ./tool`, `denied binary-changed`},
@@ -123,7 +124,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 		{`env ./plain`, `denied allowlist-miss`},
 		{`cp evil tool; ls | xargs ./tool`, `denied wrapper-unclear`},
 		{`cp -P out up; touch up/mark`, `denied outside-folder`},
-		{`cp -P out up; cat up/secret`, `code 0 "secret\n"`},
+		{`cp -P out up; cat up/other`, `code 0 "secret\n"`},
 		{`D=$(cat which); cat "$HOME/$D"`, `denied protected-state`},
 		{`D=$(cat which); find "$HOME/$D" -type f | xargs cat`, `denied protected-state`},
 		{`mkdir -p new/deep && cd new/deep && touch a && ls`, `code 0 "a\n"`},
@@ -141,7 +142,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 			os.WriteFile(filepath.Join(work, "plain"), []byte("touch "+b.path("mark")+"\n"), 0o755),
 			os.WriteFile(filepath.Join(work, "which"), []byte(".ssh\n"), 0o644),
 			os.WriteFile(b.path(".ssh/secret_x"), []byte("key\n"), 0o600),
-			os.WriteFile(b.path("other/secret"), []byte("secret\n"), 0o600),
+			os.WriteFile(b.path("other/other"), []byte("secret\n"), 0o600),
 			os.Symlink(b.path("other"), filepath.Join(work, "out")),
 		} {
 			if err != nil {

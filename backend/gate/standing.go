@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,17 +33,24 @@ var (
 	errUnbound   = errors.New("what was asked is not known well enough any more: wait until the agent asks again")
 )
 
+// DenyLife is how long a no stands where its person said nothing else.
+const DenyLife = 10 * time.Minute
+
 // standing are the answers that a person gave to identical requests that are
 // still to come. They are kept in memory and end with the host.
 type standing struct {
 	mu   sync.Mutex
-	list map[answerKey]*standingAnswer
+	list []*standingAnswer
 }
 
 type answerKey [sha256.Size]byte
 
+func keyOf(parts ...string) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%q", parts)) }
+
 type standingAnswer struct {
 	approval.Answer
+	holds   []answerKey // what it answers
+	same    []answerKey // the request, whoever asks in which session
 	agentID string
 	command string          // as it may be shown
 	prompt  approval.Prompt // of a yes, and what that is bound to
@@ -57,6 +65,7 @@ type bound struct {
 	plan      approval.Plan
 	judgement approval.Judgement
 	held      contents
+	same      []answerKey
 }
 
 // over reports whether an answer stands no more. Neither a clock that is set
@@ -67,33 +76,36 @@ func (a *standingAnswer) over(now time.Time) bool {
 }
 
 // put makes an answer stand, in the place of another one to the same request.
-func (s *standing) put(key string, a *standingAnswer) {
+func (s *standing) put(a *standingAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.list == nil {
-		s.list = map[answerKey]*standingAnswer{}
-	}
-	maps.DeleteFunc(s.list, func(_ answerKey, have *standingAnswer) bool { return have.over(a.since) })
+	s.list = slices.DeleteFunc(s.list, func(have *standingAnswer) bool {
+		return have.over(a.since) || slices.Equal(have.holds, a.holds) || have.Decision != a.Decision && meet(have.same, a.same)
+	})
 	for len(s.list) >= maxStanding {
-		oldest := slices.MinFunc(slices.Collect(maps.Keys(s.list)), func(x, y answerKey) int { return s.list[x].since.Compare(s.list[y].since) })
-		delete(s.list, oldest)
+		oldest := slices.MinFunc(s.list, func(x, y *standingAnswer) int { return x.since.Compare(y.since) })
+		s.list = slices.DeleteFunc(s.list, func(have *standingAnswer) bool { return have == oldest })
 	}
-	s.list[sha256.Sum256([]byte(key))] = a
+	s.list = append(s.list, a)
 }
 
-// take returns the answer that stands for a request, if there is one. A yes is
-// had once.
-func (s *standing) take(key string, now time.Time) (standingAnswer, bool) {
-	k := answerKey(sha256.Sum256([]byte(key)))
+func meet(a, b []answerKey) bool {
+	return slices.ContainsFunc(a, func(k answerKey) bool { return slices.Contains(b, k) })
+}
+
+// take returns the answer that stands for one of these keys, if there is one. A
+// yes is had once.
+func (s *standing) take(keys []answerKey, now time.Time) (standingAnswer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.list[k]
-	if a == nil || a.over(now) {
-		delete(s.list, k)
+	s.list = slices.DeleteFunc(s.list, func(have *standingAnswer) bool { return have.over(now) })
+	i := slices.IndexFunc(s.list, func(have *standingAnswer) bool { return meet(have.holds, keys) })
+	if i < 0 {
 		return standingAnswer{}, false
 	}
+	a := s.list[i]
 	if a.bound != nil {
-		delete(s.list, k)
+		s.list = slices.Delete(s.list, i, i+1)
 	}
 	if a.renewed {
 		a.since = now
@@ -102,29 +114,45 @@ func (s *standing) take(key string, now time.Time) (standingAnswer, bool) {
 }
 
 // drop ends the answers that are no more to stand.
-func (s *standing) drop(which func(id string, a *standingAnswer) bool) (dropped int) {
+func (s *standing) drop(which func(a *standingAnswer) bool) (dropped int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := len(s.list)
-	maps.DeleteFunc(s.list, func(k answerKey, a *standingAnswer) bool { return which(k.id(), a) })
+	s.list = slices.DeleteFunc(s.list, which)
 	return before - len(s.list)
 }
 
-func (k answerKey) id() string { return hex.EncodeToString(k[:8]) }
+func (a *standingAnswer) id() string { return hex.EncodeToString(a.holds[0][:8]) }
 
-// dropKey ends the answer to one request, if it is this one.
-func (s *standing) dropKey(key string, d approval.Decision) {
-	k := answerKey(sha256.Sum256([]byte(key)))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.list[k]; a != nil && a.Decision == d {
-		delete(s.list, k)
+// same names a request by what it would run and change, not by how it was judged:
+// once for all that its agent asks, in whatever process, and once for all of the
+// family that asks, by whatever name.
+func (f *flight) same() []answerKey {
+	parts := []string{f.plan.Text, fmt.Sprint(f.plan.Cwd.Path, f.plan.Cwd.Dev, f.plan.Cwd.Ino)}
+	for name, value := range sorted(f.req.Env) {
+		parts = append(parts, name, value)
 	}
+	if t := f.plan.Tool; t != nil && !t.Command {
+		parts = append(parts, "tool", t.FullName(), string(t.Args))
+	}
+	for _, s := range f.plan.Segments {
+		parts = append(parts, "program", s.Dir, identity(s.Program), fmt.Sprint(s.Code))
+	}
+	what := strings.Join(parts, "\x00")
+	return []answerKey{keyOf("agent "+f.req.AgentID, what), keyOf(pending.Family(f.req.Peer, f.req.AgentID), what)}
 }
 
-// DenyFor denies a question, and for a while each identical request that
-// comes: for as long as life, or with 0 for the session. Nobody needs to wait
-// for the answer any more. Its errors are those of pending.Answer.
+// ofSession narrows the names of a request to those who ask in a session.
+func ofSession(same []answerKey, sessionKey string) (keys []answerKey) {
+	for _, k := range same {
+		keys = append(keys, keyOf("session", sessionKey, string(k[:])))
+	}
+	return keys
+}
+
+// DenyFor denies a question, and for a while each identical request of the same
+// agent or family: for as long as life, or with 0 for the session. Nobody needs to
+// wait for the answer any more. Its errors are those of pending.Answer.
 func (g *Gate) DenyFor(id string, a approval.Answer, life time.Duration) error {
 	p, key, ok := g.Pending.Find(id)
 	switch {
@@ -135,12 +163,22 @@ func (g *Gate) DenyFor(id string, a approval.Answer, life time.Duration) error {
 	}
 	a.Decision = approval.DecisionDeny
 	stands := g.stands(a, p, cmp.Or(life, sessionLife))
-	stands.renewed = life == 0
-	g.standing.put(key, stands)
+	stands.same = []answerKey{keyOf(key)}
+	if b, ok := p.Bound.(*bound); ok {
+		stands.same = b.same
+	}
+	if stands.holds = stands.same; life == 0 {
+		stands.holds, stands.renewed = ofSession(stands.same, p.SessionKey), true
+	}
+	g.standing.put(stands)
 	if err := g.Pending.Answer(id, pending.Shown{}, a); err != nil && !errors.Is(err, pending.ErrGone) {
-		g.standing.dropKey(key, approval.DecisionDeny)
+		g.standing.drop(func(have *standingAnswer) bool { return have == stands })
 		return err
 	}
+	g.Pending.Recheck(func(other approval.Prompt) (approval.Answer, bool) {
+		b, ok := other.Bound.(*bound)
+		return a, ok && meet(stands.holds, append(ofSession(b.same, other.SessionKey), b.same...))
+	})
 	return nil
 }
 
@@ -160,8 +198,8 @@ func (g *Gate) AllowAgain(id string, shown pending.Shown, a approval.Answer) (er
 			return
 		}
 		stands := g.stands(a, p, againLife)
-		stands.prompt, stands.bound = p, b
-		g.standing.put(key, stands)
+		stands.prompt, stands.bound, stands.holds, stands.same = p, b, []answerKey{keyOf(key)}, b.same
+		g.standing.put(stands)
 	})
 	return cmp.Or(kept, err)
 }
@@ -180,9 +218,9 @@ func (g *Gate) Standing() []Standing {
 	g.standing.mu.Lock()
 	defer g.standing.mu.Unlock()
 	list := []Standing{}
-	for k, a := range g.standing.list {
+	for _, a := range g.standing.list {
 		if !a.over(g.Now()) {
-			list = append(list, Standing{k.id(), a.agentID, a.command, a.Decision, a.since.Add(a.life).UnixMilli()})
+			list = append(list, Standing{a.id(), a.agentID, a.command, a.Decision, a.since.Add(a.life).UnixMilli()})
 		}
 	}
 	slices.SortFunc(list, func(x, y Standing) int { return cmp.Or(cmp.Compare(x.Until, y.Until), cmp.Compare(x.ID, y.ID)) })
@@ -191,37 +229,50 @@ func (g *Gate) Standing() []Standing {
 
 // Forget ends an answer that stands, and reports whether it was there.
 func (g *Gate) Forget(id string) bool {
-	return g.standing.drop(func(have string, _ *standingAnswer) bool { return have == id }) > 0
+	return g.standing.drop(func(a *standingAnswer) bool { return a.id() == id }) > 0
 }
 
 // recheckStanding drops each yes that the policy of this moment denies.
 func (g *Gate) recheckStanding() {
 	g.standing.mu.Lock()
-	list := maps.Clone(g.standing.list)
+	list := slices.Clone(g.standing.list)
 	g.standing.mu.Unlock()
-	for k, a := range list {
+	for _, a := range list {
 		if a.bound == nil {
 			continue
 		}
 		if now, ok := g.coveredNow(a.prompt); ok && now.Decision == approval.DecisionDeny {
-			g.standing.drop(func(id string, have *standingAnswer) bool { return id == k.id() && have == a })
+			g.standing.drop(func(have *standingAnswer) bool { return have == a })
 		}
 	}
 }
 
-// answered is what became of a question: the answer that stands for it, or
-// that of a person who is asked now. was is what a yes of before is bound to.
-func (f *flight) answered(ask func(key string) (approval.Answer, error)) (a approval.Answer, was *bound, err error) {
-	key := f.key()
-	if stands, ok := f.standing.take(key, f.Now()); ok {
+// deniedBefore is the denial that a person gave this request, as long as that
+// stands; nil for none. It holds whether or not somebody could be asked now.
+func (f *flight) deniedBefore() *approval.Denial {
+	same := f.same()
+	stands, ok := f.standing.take(append(ofSession(same, f.req.SessionKey), same...), f.Now())
+	if !ok {
+		return nil
+	}
+	stands.By += earlier
+	f.record(stands.Answer)
+	return f.refusedBy(stands.Answer)
+}
+
+// answered is what became of a question: the yes that stands for it, or the answer
+// of a person who is asked now. was is what a yes of before is bound to.
+func (f *flight) answered(key string, ask func() (approval.Answer, error)) (a approval.Answer, was *bound, err error) {
+	exact := []answerKey{keyOf(key)}
+	if stands, ok := f.standing.take(exact, f.Now()); ok {
 		a = stands.Answer
 		a.By += earlier
 		return a, stands.bound, nil
 	}
 	f.row.Asked = f.Now()
 	f.event(approval.EventAsked, "")
-	if a, err = ask(key); err == nil && a.By != byPolicy && a.By != pending.Nobody {
-		f.standing.dropKey(key, approval.AllowOnce) // the person says something now
+	if a, err = ask(); err == nil && a.By != byPolicy && a.By != pending.Nobody { // the person says something now
+		f.standing.drop(func(have *standingAnswer) bool { return have.bound != nil && meet(have.holds, exact) })
 	}
 	return a, nil, err
 }

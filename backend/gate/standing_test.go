@@ -361,3 +361,138 @@ func TestStandingIsBounded(t *testing.T) {
 	}
 	b.asksNow(t, first)
 }
+
+// A no stands for the request, whatever its agent calls itself and its session, and
+// whatever else was judged; not for what would run or change something else.
+func TestDenyForHoldsFor(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(b *bench, req *approval.Request)
+		asks   bool
+	}{
+		{"the same", func(*bench, *approval.Request) {}, false},
+		{"another session", func(_ *bench, r *approval.Request) { r.SessionKey = "t" }, false},
+		{"no session", func(_ *bench, r *approval.Request) { r.SessionKey = "" }, false},
+		{"another name of its family", func(_ *bench, r *approval.Request) { r.AgentID = "other" }, false},
+		{"another process of its name", func(_ *bench, r *approval.Request) { r.Peer.Family = "f2" }, false},
+		{"another claim", func(_ *bench, r *approval.Request) { r.Claim.Ask = approval.AskAlways }, false},
+		{"another reason", func(b *bench, _ *approval.Request) {
+			b.edit(func(d *store.Document) error { d.Defaults.Ask = approval.AskAlways; return nil })
+		}, false},
+		{"nobody can be asked", func(b *bench, _ *approval.Request) {
+			b.edit(func(d *store.Document) error { d.Defaults.AskFallback = approval.SecurityFull; return nil })
+			b.canAsk.Store(false)
+		}, false},
+		{"another name and family", func(_ *bench, r *approval.Request) { r.AgentID, r.Peer.Family = "other", "f2" }, true},
+		{"another word", func(_ *bench, r *approval.Request) { r.Command = []string{"tool", "y"} }, true},
+		{"another environment", func(_ *bench, r *approval.Request) { r.Env = map[string]string{"CI": "1"} }, true},
+		{"another folder", func(b *bench, r *approval.Request) { r.Cwd = b.path("bin") }, true},
+		{"another file", func(b *bench, _ *approval.Request) { b.script("tool", "echo mended") }, true},
+		{"forgotten", func(b *bench, _ *approval.Request) { b.Forget(b.Standing()[0].ID) }, true},
+		{"everything was stopped", func(b *bench, _ *approval.Request) { b.Stop("panel") }, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			b.t = t
+			b.script("tool", "echo ran")
+			req := b.request("tool", "x")
+			req.SessionKey, req.Peer.Family = "s", "f1"
+			p, _, over := b.waits(req)
+			if err := b.DenyFor(p.ID, no, gate.DenyLife); err != nil {
+				t.Fatal(err)
+			}
+			<-over
+			test.change(b, &req)
+			if test.asks {
+				b.asksNow(t, req)
+			} else if got := outcome(b.Run(t.Context(), req)); got != "denied user-denied" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// An entry that covers a request lets it pass, whatever was said of it before.
+func TestDenyForYieldsToTheList(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	p, _, over := b.waits(b.request("tool"))
+	if err := b.DenyFor(p.ID, no, gate.DenyLife); err != nil {
+		t.Fatal(err)
+	}
+	<-over
+	b.edit(func(d *store.Document) error { d.Add("main", approval.Entry{Pattern: "tool"}); return nil })
+	if got := outcome(b.Run(t.Context(), b.request("tool"))); got != `code 0 "ran\n"` {
+		t.Error(got)
+	}
+}
+
+// A no answers whatever waits for the same, and ends the yes that stands for it; so
+// does a yes end a no.
+func TestDenyForAndTheOthers(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	one, other := b.request("tool"), b.request("tool")
+	one.SessionKey, other.SessionKey = "s", "t"
+	b.allowAgain(other)
+	p, _, over := b.waits(one)
+	_, _, beside := b.waits(b.request("tool")) // of no session
+	if err := b.DenyFor(p.ID, no, gate.DenyLife); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []<-chan approval.Result{over, beside} {
+		if got := outcome(<-c); got != "denied user-denied" {
+			t.Error(got)
+		}
+	}
+	if list := b.Standing(); len(list) != 1 || list[0].Decision != approval.DecisionDeny {
+		t.Errorf("%+v", list)
+	}
+	if got := outcome(b.Run(t.Context(), other)); got != "denied user-denied" {
+		t.Error(got)
+	}
+	b.Forget(b.Standing()[0].ID)
+	b.allowAgain(other)
+	if list := b.Standing(); len(list) != 1 || list[0].Decision != approval.AllowOnce {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A denial for the session ends with it, and leaves the others alone.
+func TestDenyForOneSession(t *testing.T) {
+	b := newBench(t)
+	b.script("tool", "echo ran")
+	req := b.request("tool")
+	req.SessionKey = "s"
+	p, _, over := b.waits(req)
+	if err := b.DenyFor(p.ID, no, 0); err != nil {
+		t.Fatal(err)
+	}
+	<-over
+	other := req
+	other.SessionKey = "t"
+	b.asksNow(t, other)
+	if got := outcome(b.Run(t.Context(), req)); got != "denied user-denied" {
+		t.Error(got)
+	}
+}
+
+// A person's no names the commands of a text that needed their yes.
+func TestANoNamesItsCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"tool a":                          "tool a",
+		"ls; tool a; tool b":              "tool a ; tool b",
+		"tool a && tool a":                "tool a",
+		"ls | tool a | tool b | tool c d": "tool a ; tool b ; tool c d",
+	} {
+		b := newBench(t, approval.Entry{Pattern: "ls"})
+		b.script("tool", "cat")
+		b.person(no, nil)
+		req := b.request("bash", "-c", text)
+		r := b.Run(t.Context(), req)
+		if r.Denied == nil || r.Denied.Reason != approval.ReasonUserDenied || r.Denied.Segment != want || gate.Receipt(*r.Denied).Segment != want {
+			t.Errorf("%s: %+v", text, r.Denied)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (g *Gate) Stop(by string) (questions, left, answers int) {
 	questions, left = g.Pending.DenyAll(approval.Answer{
 		Decision: approval.DecisionDeny, By: by, Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: stoppedAll},
 	}, before.end)
-	return questions, left, g.standing.drop(func(string, *standingAnswer) bool { return true })
+	return questions, left, g.standing.drop(func(*standingAnswer) bool { return true })
 }
 
 // stopped reports whether everything was stopped since the request came.

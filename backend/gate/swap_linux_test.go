@@ -125,7 +125,12 @@ var swappedThings = []swapped{
 			}
 			return p.Segments[0].Redirects[0].File.Ino
 		},
-		make: func(b *bench) { b.put("work/name", "A"); b.put("secret", "B"); b.link("secret", "work/other") }},
+		make: func(b *bench) {
+			b.put("work/name", "A")
+			b.put("secret", "B")
+			b.link("secret", "work/other")
+			b.onlyProject("work")
+		}},
 }
 
 // swapper changes A and B, alone or in a race with somebody else.

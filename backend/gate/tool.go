@@ -84,7 +84,7 @@ func (f *flight) judgeOnly(ctx context.Context) (approval.Outcome, error) {
 		return approval.Outcome{}, err
 	}
 	f.machine = m
-	if f.judge(false); f.judgement.Verdict != approval.VerdictDeny {
+	if f.judge(ctx, false); f.judgement.Verdict != approval.VerdictDeny {
 		return f.outcome(nil), nil
 	}
 	denial := f.begin(ctx)
@@ -100,18 +100,24 @@ func (f *flight) outcome(d *approval.Denial) approval.Outcome {
 	if d != nil {
 		return approval.Outcome{Verdict: approval.VerdictDeny, Receipt: Receipt(*d)}
 	}
-	o := approval.Outcome{Verdict: approval.VerdictAllow, Receipt: approval.Receipt{RunID: f.req.ID, Verdict: approval.VerdictAllow, By: display.Line(f.answer.By)}}
-	for _, s := range f.judgement.Segments {
-		if s.Entry != "" && o.Receipt.Rule == "" {
-			o.Receipt.Rule = s.Entry
-		}
-	}
+	o := approval.Outcome{Verdict: approval.VerdictAllow, Receipt: f.allowed()}
 	o.Always = f.answer.Decision == approval.AllowAlways && !f.answer.Choice.Narrow() && f.keptWhole()
 	if f.req.Tool.JudgeOnly {
 		o.Verdict, o.Receipt.Verdict = f.judgement.Verdict, f.judgement.Verdict
 		o.Receipt.Reason, o.Receipt.Sentence = f.judgement.Reason, display.Line(f.judgement.Sentence)
 	}
 	return o
+}
+
+// allowed is the receipt of a request that was let through.
+func (f *flight) allowed() approval.Receipt {
+	r := approval.Receipt{RunID: f.req.ID, Verdict: approval.VerdictAllow, By: display.Line(f.answer.By), Decision: f.answer.Decision}
+	for _, s := range f.judgement.Segments {
+		if s.Entry != "" && r.Rule == "" {
+			r.Rule = display.Line(s.Entry)
+		}
+	}
+	return r
 }
 
 // keptWhole reports whether what a yes for good wrote is about the whole tool.
@@ -143,19 +149,20 @@ func (f *flight) usedByTool() {
 }
 
 // analyzeTool makes the plan of a tool call.
-func analyzeTool(m *Machine, req *approval.Request) approval.Plan {
-	tool, err := toolpolicy.Look(req.Tool, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Link: linkText, Protected: m.Analyzer.Protected})
+func analyzeTool(ctx context.Context, m *Machine, req *approval.Request, folder approval.Folder) approval.Plan {
+	tool, err := toolpolicy.Look(req.Tool, folder, toolpolicy.Machine{Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Link: linkText, Protected: m.Analyzer.Protected, Key: m.Analyzer.Key})
 	if err != nil {
 		return approval.Plan{Text: shorten(display.Line(req.Tool.Tool)), Invalid: err.Error(), Tool: &tool} // it can be of any length
 	}
 	if tool.Command {
 		text := *req
 		text.Tool = nil
-		plan := analyze(m, &text)
+		plan := analyze(ctx, m, &text, folder)
 		plan.Tool = &tool
 		return plan
 	}
 	plan := toolpolicy.Plan(&tool)
+	plan.Folder = folder
 	if why := command.Names(req.AgentID, req.SessionKey); why != "" {
 		plan.Invalid = why
 	}

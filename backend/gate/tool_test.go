@@ -329,22 +329,25 @@ func TestAlwaysForShells(t *testing.T) {
 	}
 }
 
-// TestProjectOfQuestions: a question tells the checkout that its folder lies in,
-// of commands and of tools, and nothing is started to know it.
+// TestProjectOfQuestions: a question tells the project that its folder lies in, of
+// commands and of tools, and nothing is started to know it.
 func TestProjectOfQuestions(t *testing.T) {
 	b := newBench(t)
-	for _, dir := range []string{"work/.git", "work/a/b", "plain/x"} {
+	b.onlyProject("bin")
+	for _, dir := range []string{"work/.git/objects", "work/.git/refs", "work/a/b", "plain/x"} {
 		if err := os.MkdirAll(b.path(dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(b.path("plain/.git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil { // as in a worktree
-		t.Fatal(err)
+	for name, text := range map[string]string{"plain/.git": "gitdir: elsewhere\n", "work/.git/HEAD": "ref: refs/heads/main\n"} {
+		if err := os.WriteFile(b.path(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	git := b.script("git", "touch "+b.path("started"))
 	var told []string
 	b.personWho(func(p approval.Prompt) approval.Answer { told = append(told, p.Project); return no })
-	for cwd, want := range map[string]string{"work": "work", "work/a/b": "work", "plain/x": "plain", "bin": "bin", "": ""} {
+	for cwd, want := range map[string]string{"work": "work", "work/a/b": "work", "plain/x": "", "bin": "bin", "": ""} {
 		if want != "" {
 			want = b.path(want)
 		}

@@ -229,6 +229,9 @@ func (l *approvals) wait(ctx context.Context, q *question) (any, error) {
 	if q.decision != "" {
 		answer["decision"] = q.decision
 	}
+	if q.by != "" {
+		answer["operator"] = q.by
+	}
 	if q.reason != "" {
 		answer["terminalReason"] = q.reason
 	}
@@ -280,6 +283,12 @@ func listApprovals(p *peer, _ context.Context, _ json.RawMessage) (any, error) {
 	return list, nil
 }
 
+// operator is who answers over a connection: the name of its device, and the
+// beginning of its id, which no other one has.
+func (p *peer) operator() string {
+	return strings.TrimSpace(p.device.Name + " " + p.device.ID[:min(12, len(p.device.ID))])
+}
+
 // resolveApproval answers a question.
 func resolveApproval(p *peer, _ context.Context, params json.RawMessage) (any, error) {
 	var q struct {
@@ -296,7 +305,7 @@ func resolveApproval(p *peer, _ context.Context, params json.RawMessage) (any, e
 	if q.Decision == "" || slices.Contains(asked.forbidden, q.Decision) {
 		return nil, link.Refuse(link.CodeInvalid, "invalid params: this decision is not offered")
 	}
-	if p.approvals.end(asked, q.Decision, p.device.ID, "") {
+	if p.approvals.end(asked, q.Decision, p.operator(), "") {
 		p.opt.Log.Info("an approval was answered", "id", asked.ID, "decision", q.Decision, "device", p.device.ID)
 		p.tell(scopeApprovals, "exec.approval.resolved", map[string]any{
 			"id": asked.ID, "decision": q.Decision, "resolvedBy": p.device.ID, "ts": time.Now().UnixMilli(), "request": asked.Request,
@@ -396,7 +405,7 @@ func (p *peer) approved(node *peer, params json.RawMessage, asked *link.RunParam
 	q.used = q.decision == approval.AllowOnce
 	asked.Command, asked.RawCommand, asked.Cwd, asked.Plan = q.plan.Argv, "", q.plan.Cwd, q.asks.Plan
 	asked.AgentID, asked.SessionKey = q.plan.AgentID, q.plan.SessionKey
-	asked.RunID, asked.Decision = q.ID, q.decision
+	asked.RunID, asked.Decision, asked.Operator = q.ID, q.decision, q.by
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestEscalated(t *testing.T) {
 			t.Error("another node takes it back: ", got)
 		}
 		boss.call("exec.approval.resolve", map[string]string{"id": id, "decision": decision})
-		if got := <-said; !strings.Contains(got, `"decision":"`+decision+`"`) {
+		if got := <-said; !strings.Contains(got, `"decision":"`+decision+`"`) || !strings.Contains(got, boss.id[:12]+`"`) || !strings.Contains(got, `"operator":"`) {
 			t.Error(got)
 		}
 	}

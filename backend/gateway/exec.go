@@ -207,7 +207,7 @@ func (p *peer) sanitize(node *peer, params json.RawMessage) (link.RunParams, err
 	if err := read(params, &asked); err != nil {
 		return asked, err
 	}
-	asked.Decision, asked.Source = "", ""
+	asked.Decision, asked.Source, asked.Operator = "", "", ""
 	if len(asked.Command) == 0 {
 		return asked, link.Refuse(link.CodeInvalid, "MISSING_COMMAND: command required")
 	}

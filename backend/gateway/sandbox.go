@@ -12,8 +12,9 @@ import (
 	"github.com/countersign-app/countersign/backend/sandbox"
 )
 
-// inSandbox runs a command in the sandbox of its session. There the denylist
-// and the floor of this machine hold, and nothing else of its policy.
+// inSandbox runs a command in the sandbox of its session. There the denylist, what
+// the rules for tools refuse, and the floor of this machine hold, and nothing else
+// of its policy.
 func (p *peer) inSandbox(ctx context.Context, u *run, r route, q execParams) (outcome, error) {
 	writable := p.configuration().Workspaces()
 	dir, err := p.sandbox.Folder(*r.Sandbox, writable, q.Workdir)
@@ -61,8 +62,8 @@ func boxed(err error) error {
 	return &link.Error{Code: link.CodeUnavailable, Message: err.Error(), Details: []byte(`{"reason":"sandbox"}`)}
 }
 
-// denylisted asks the exec host of this machine what its denylist says. No
-// answer is no yes.
+// denylisted asks the exec host of this machine what forbids a command wherever it
+// runs. No answer is no yes.
 func (p *peer) denylisted(ctx context.Context, key sessionID, argv []string, dir string) error {
 	var found approval.Finding
 	err := p.road.Call(ctx, "denylist", map[string]any{"command": argv, "cwd": dir, "agentId": key.Agent, "sessionKey": key.Session}, &found)

@@ -103,11 +103,11 @@ func (q *quota) size(row *Row) int {
 	return size
 }
 
-// refused reports whether a person here said no. A question that nobody answered,
-// or the program that asked it, has an end too, and comes as often as an agent
-// likes.
+// refused reports whether a person here was asked and said no. A question that nobody
+// answered, or the program that asked it, has an end too, and comes as often as an
+// agent likes; so does what is denied by a no of before.
 func (r *Row) refused() bool {
-	return r.Reason == approval.ReasonUserDenied && r.Decision == approval.DecisionDeny && !strings.HasPrefix(r.AnsweredBy, approval.ByClient)
+	return !r.Asked.IsZero() && r.Reason == approval.ReasonUserDenied && r.Decision == approval.DecisionDeny && !strings.HasPrefix(r.AnsweredBy, approval.ByClient)
 }
 
 // rest returns the rows that count what none says yet.

@@ -89,8 +89,9 @@ func TestQuota(t *testing.T) {
 			put(t, d, Row{ID: fmt.Sprint(day, "-", i), State: Denied, AgentID: "a"})
 		}
 		put(t, d, Row{ID: fmt.Sprint(day, " expired"), State: Denied, AgentID: "a", Asked: c.now(), Answered: c.now(), Reason: approval.ReasonApprovalCancelled},
-			Row{ID: fmt.Sprint(day, " its own no"), State: Denied, AgentID: "a", Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: approval.ByClient})
-		put(t, d, Row{ID: fmt.Sprint(day, " answered"), State: Denied, AgentID: "a", Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: "panel"},
+			Row{ID: fmt.Sprint(day, " its own no"), State: Denied, AgentID: "a", Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: approval.ByClient},
+			Row{ID: fmt.Sprint(day, " no of before"), State: Denied, AgentID: "a", Answered: c.now(), Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: "panel (earlier)"})
+		put(t, d, Row{ID: fmt.Sprint(day, " answered"), State: Denied, AgentID: "a", Asked: c.now(), Reason: approval.ReasonUserDenied, Decision: approval.DecisionDeny, AnsweredBy: "panel"},
 			Row{ID: fmt.Sprint(day, " ran"), State: Done, AgentID: "a"}, Row{ID: fmt.Sprint(day, " other"), State: Denied, AgentID: "b"})
 		c.pass(24 * time.Hour)
 	}
@@ -101,7 +102,7 @@ func TestQuota(t *testing.T) {
 			more = append(more, row.Command)
 		}
 	}
-	if want := "(5 more requests) (4 more requests) (2 more requests) (1 more requests)"; strings.Join(more, " ") != want {
+	if want := "(6 more requests) (4 more requests) (2 more requests) (1 more requests)"; strings.Join(more, " ") != want {
 		t.Errorf("%q", more)
 	}
 	s, err := d.Size(t.Context())

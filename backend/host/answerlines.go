@@ -31,6 +31,9 @@ func answerLines(p approval.Prompt, d approval.Decision, c approval.Choice) []st
 		entries, _ := p.Judgement.Chosen(c, p.SessionKey)
 		for _, e := range entries {
 			line := "Writes the entry " + EntryWords(e)
+			if name, ok := e.AcceptsSkill(); ok {
+				line = "Accepts the file of the skill " + name + " as it is now"
+			}
 			if c.Keep.Lease() {
 				line += ", for " + string(c.Keep)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/family"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -55,13 +56,20 @@ var methods = map[string]method{
 	"policy.propose":    policyPropose,
 	"policy.reject":     policyReject,
 	"policy.set":        policySet,
+	"projects.add":      projectsAdd,
+	"projects.list":     projectsList,
+	"projects.remove":   projectsRemove,
 	"resume":            resumeCall,
 	"prepare":           prepare,
 	"running.list":      runningList,
 	"running.stop":      runningStop,
+	"skills.use":        skillsUse,
 	"status":            status,
+	"standing.forget":   standingForget,
+	"standing.list":     standingList,
 	"stop":              stopAll,
 	"tool.decide":       toolDecide,
+	"tool.explain":      toolExplain,
 	"tools.denied":      toolsDenied,
 	"which":             which,
 	"window.open":       windowOpen,
@@ -188,6 +196,7 @@ func pendingAnswer(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		Decision approval.Decision `json:"decision"`
 		Note     string            `json:"note"`
 		Choice   approval.Choice   `json:"choice"`
+		For      string            `json:"for"` // of a denial, see denyLife
 	}](c)
 	if err != nil {
 		return nil, err
@@ -197,6 +206,9 @@ func pendingAnswer(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	}
 	by := bySignature
 	if params.Decision != approval.DecisionDeny {
+		if params.For != "" {
+			return nil, errors.New("cannot answer: only a denial has how long it stands")
+		}
 		p, _, ok := h.pending.Find(params.ID)
 		if !ok {
 			return nil, pending.ErrUnknown
@@ -209,6 +221,9 @@ func pendingAnswer(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		by = byTerminal
 	}
 	a := approval.Answer{Decision: params.Decision, By: by, Note: params.Note, Choice: params.Choice}
+	if a.Decision == approval.DecisionDeny {
+		return h.denied(params.ID, a, params.For)
+	}
 	if err := h.Answer(params.ID, pending.Shown{Digest: params.Digest, Count: params.Count}, a); err != nil {
 		return nil, fmt.Errorf("cannot answer %s: %w", display.Escape(params.ID), err)
 	}
@@ -221,7 +236,8 @@ type Escalated struct {
 	ID       string            `json:"id"`
 	Digest   string            `json:"digest"` // of the question as they were shown it
 	Count    int               `json:"count"`
-	Gateway  string            `json:"gateway"` // HOST:PORT
+	Gateway  string            `json:"gateway"`            // HOST:PORT
+	Operator string            `json:"operator,omitempty"` // who answered there, as the gateway tells
 	Decision approval.Decision `json:"decision"`
 }
 
@@ -237,7 +253,7 @@ func pendingEscalated(h *Host, _ context.Context, c ipc.Call) (any, error) {
 	if err := h.gate.MayAnswer(p, said.Gateway, said.Decision); err != nil {
 		return nil, err
 	}
-	a := approval.Answer{Decision: said.Decision, By: "gateway " + said.Gateway, Remote: true}
+	a := approval.Answer{Decision: said.Decision, By: gate.ByGateway(said.Gateway, said.Operator), Remote: true}
 	return struct{}{}, h.pending.Answer(said.ID, pending.Shown{Digest: said.Digest, Count: said.Count}, a)
 }
 
@@ -484,7 +500,8 @@ func explain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	return h.Explain(ctx, req)
 }
 
-// denylist tells what forbids a command that is to run in a sandbox.
+// denylist tells what forbids a command that is to run in a sandbox: the floor, the
+// denylist, and what the rules for tools refuse.
 func denylist(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	req, err := supposed(c)
 	if err != nil {
@@ -510,8 +527,8 @@ func supposed(c ipc.Call) (approval.Request, error) {
 		AgentID    string            `json:"agentId"`
 		SessionKey string            `json:"sessionKey"`
 	}](c)
-	if err == nil && len(params.Command) == 0 {
-		err = errors.New("command is missing")
+	if why := ipc.Unrunnable(params.Command); err == nil && why != "" {
+		err = errors.New(why)
 	}
 	return approval.Request{
 		Command: params.Command, Cwd: params.Cwd, Env: params.Env,

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
@@ -19,6 +20,9 @@ func UseCharter(files config.Charters, home, agentID, name string) (func(*store.
 	}
 	permits := charter.Permits(name)
 	for i := range permits {
+		if permits[i].Leased() { // it ends some time after it is given
+			permits[i].AddedAt = time.Now().UnixMilli()
+		}
 		if _, tool := approval.ToolPattern(permits[i].Pattern); !tool {
 			RecordIdentity(&permits[i], home)
 		}

@@ -16,14 +16,22 @@ type doors struct{ *Host }
 func (d doors) Exec(ctx context.Context, x ipc.Exec) ipc.ExecAnswer {
 	result := d.gate.Run(ctx, x.Request)
 	a := answerOf(result)
-	if result.Denied == nil || !x.Receipt {
-		return a
+	if x.Receipt {
+		receipted(&a, result)
+	}
+	return a
+}
+
+// receipted puts the receipt into an answer.
+func receipted(a *ipc.ExecAnswer, result approval.Result) {
+	a.Receipt = result.Receipt
+	if result.Denied == nil {
+		return
 	}
 	r := gate.Receipt(*result.Denied)
 	if a.Receipt = &r; a.Refused != nil {
 		a.Refused.Receipt = &r
 	}
-	return a
 }
 
 // answerOf tells the caller what came of its command.

@@ -54,6 +54,9 @@ func arguments(e approval.Entry) string {
 	for _, name := range slices.Sorted(maps.Keys(e.When)) {
 		parts = append(parts, inWords(name)+" is "+inWords(e.When[name]))
 	}
+	if words := e.Carries(inWords); len(words) > 0 {
+		parts = append(parts, "with "+strings.Join(words, " and "))
+	}
 	if e.Cwd != "" {
 		parts = append(parts, "in "+inWords(e.Cwd))
 	}
@@ -66,8 +69,8 @@ func lasts(e approval.Entry) string {
 	if e.SessionKey != "" {
 		parts = append(parts, "session "+inWords(e.SessionKey))
 	}
-	if e.ExpiresAt != 0 {
-		parts = append(parts, "until "+time.UnixMilli(e.ExpiresAt).Format(time.DateTime))
+	if ends := e.Ends(); ends != 0 {
+		parts = append(parts, "until "+time.UnixMilli(ends).Format(time.DateTime))
 	}
 	if e.UsesLeft != nil {
 		parts = append(parts, fmt.Sprintf("%d uses left", *e.UsesLeft))

@@ -56,6 +56,7 @@ func (h *Host) use(env environ.Base) {
 func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
 	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
+	a.Inherited = func(name string) bool { _, ok := env.Get(name); return ok }
 	return &gate.Machine{Analyzer: a, Env: env}
 }
 

@@ -54,7 +54,8 @@ func newBench(t *testing.T, allowed ...string) *bench {
 		os.Mkdir(state.Dir, 0o700), os.Mkdir(b.path("bin"), 0o755), os.Mkdir(b.path("work"), 0o755),
 		os.WriteFile(b.path(".profile"), []byte("PATH="+b.path("bin")+":/usr/bin:/bin\n"), 0o600),
 		os.WriteFile(state.Approvals(), []byte(`{"version": 1, "socket": {"token": "dG9rZW4tb2YtYS10ZXN0LTAxMjM0NTY3ODk"},
-			"defaults": {"security": "allowlist", "ask": "off"}, "agents": {"*": {"allowlist": [`+strings.Join(entries, ", ")+`]}}}`), 0o600),
+			"defaults": {"security": "allowlist", "ask": "off"}, "agents": {"*": {"allowlist": [`+strings.Join(entries, ", ")+`]}},
+			"projects": [{"path": "`+b.path("work")+`"}]}`), 0o600),
 	))
 	if _, err := exec.LookPath("setsid"); err != nil {
 		b.setsid()

@@ -69,6 +69,9 @@ type Options struct {
 	// command line has gone, or the time is over. Its error says why the change
 	// could not be shown. nil: the panel cannot, and the settings are for that.
 	AskPerson func(ctx context.Context, c Change) (accepted string, err error)
+	// AskFolder asks in that panel whether a folder is a project, until ctx ends. Its
+	// error says why that could not be shown. nil where nobody can be asked.
+	AskFolder func(ctx context.Context, q FolderQuestion) (FolderAnswer, error)
 	// Accepted is told of the policy before and after such a change was made, unless
 	// it is nil: it can be taken back. It must not block.
 	Accepted func(before, after *store.Document)
@@ -217,10 +220,14 @@ func (h *Host) open() (err error) {
 		return err
 	}
 	h.pending = pending.New()
+	askProject := h.askProject
+	if h.opt.AskFolder == nil {
+		askProject = nil
+	}
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
 		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &h.hashes, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
-		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen,
+		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen, AskProject: askProject,
 	})
 	return nil
 }

@@ -79,6 +79,12 @@ func (l Line) What() string {
 		what = goes + " denial: " + denialWords(l.Denial)
 	case store.LineItem:
 		what = adds + " " + l.Name + ": " + l.Text
+	case store.LineProject:
+		what = adds + " project: " + l.Text
+	case store.LineNoProject:
+		if what = "May be a project again: " + l.Text; l.Tighter {
+			what = "Not a project: " + l.Text
+		}
 	case store.LineSource:
 		what = "Follows the policy of " + l.Text
 		if !l.Tighter {

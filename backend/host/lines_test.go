@@ -188,6 +188,7 @@ func TestLinesSayAll(t *testing.T) {
 		"ArgPattern":      {approval.Entry{ArgPattern: "^a, in /tmp$"}, []string{"arguments match '^a, in /tmp$'"}, true},
 		"Args":            {approval.Entry{Args: []string{"TOKEN=$(rm x)"}}, []string{"'TOKEN=$(rm x)'"}, true},
 		"ArgsExact":       {approval.Entry{ArgsExact: true}, []string{"no further arguments"}, true},
+		"Env":             {approval.Entry{Env: map[string][]string{"GOOS": {"linux", "a b"}, "PORT": {"*"}}}, []string{"with GOOS=linux and 'GOOS=a b' and any value of PORT"}, true},
 		"Cwd":             {approval.Entry{Cwd: "/w, x"}, []string{"in '/w, x'"}, true},
 		"When":            {approval.Entry{When: map[string]string{"a b": "c*"}}, []string{"'a b' is c*"}, true},
 		"ExpiresAt":       {approval.Entry{ExpiresAt: 1700000000000}, []string{time.UnixMilli(1700000000000).Format(time.DateTime)}, false},

@@ -61,7 +61,7 @@ var kinds = []kind{
 	{text: `leaver`, want: "code 3"},
 	{text: `rm one`, want: "refused allowlist-miss"},
 	{text: `while true; do :; done`, want: "refused too-complex"},
-	{text: `cat one; cat "$(cat secret)"`, want: "code 126"},
+	{text: `cat one; cat "$(cat told)"`, want: "code 126"},
 	{text: `cat one | { cat; x=$(yes); } | cat`, want: "code 126"},
 	{text: `x=$(yes) | cat | cat`, want: "code 126"},
 	{text: `sleeper | cat`, edit: func(r *approval.Request) { r.Timeout = 50 * time.Millisecond }, want: "timed out"},
@@ -141,7 +141,7 @@ func TestNothingSurvives(t *testing.T) {
 	b.script("sleeper", hostile["sleeper"])
 	b.script("leaver", hostile["leaver"])
 	must(t, os.WriteFile(b.path("work/one"), []byte("one\n"), 0o600))
-	must(t, os.WriteFile(b.path("work/secret"), []byte(".env\n"), 0o600))
+	must(t, os.WriteFile(b.path("work/told"), []byte(".env\n"), 0o600))
 	b.round(2) // what is made once
 	settle := func() state {
 		eventually(t, "all runs are over", func() bool { return len(b.runner.Running()) == 0 && len(offspring(t)) == 0 })
@@ -180,18 +180,18 @@ func TestDenialInTheMiddle(t *testing.T) {
 	b.script("fails", "echo before; echo wrong >&2; exit 3")
 	b.script("mark", "touch "+b.path("mark"))
 	must(t, os.WriteFile(b.path("work/name"), []byte("mark\n"), 0o600))
-	must(t, os.WriteFile(b.path("work/secret"), []byte(".env\n"), 0o600))
+	must(t, os.WriteFile(b.path("work/told"), []byte(".env\n"), 0o600))
 	for _, test := range []struct {
 		text, stdout, about string
 		reason              approval.Reason
 		rows                string // of the programs, with their statuses
 	}{
-		{`fails; cat "$(cat secret)" || cat name`, "before\n", "cat .env", approval.ReasonProtectedState, "fails 3, cat secret 0"},
-		{`fails || cat name; x=$(cat secret); cat name "$x"; echo never`, "before\nmark\n", "cat name .env", approval.ReasonProtectedState, "fails 3, cat name 0, cat secret 0"},
-		{`cat name; for i in a b; do fails; cat "$(cat secret)"; done`, "mark\nbefore\n", "cat .env", approval.ReasonProtectedState, "cat name 0, fails 3, cat secret 0"},
-		{`cat name | { cat; cat "$(cat secret)"; echo never; } ; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, cat 0, cat secret 0"},
+		{`fails; cat "$(cat told)" || cat name`, "before\n", "cat .env", approval.ReasonProtectedState, "fails 3, cat told 0"},
+		{`fails || cat name; x=$(cat told); cat name "$x"; echo never`, "before\nmark\n", "cat name .env", approval.ReasonProtectedState, "fails 3, cat name 0, cat told 0"},
+		{`cat name; for i in a b; do fails; cat "$(cat told)"; done`, "mark\nbefore\n", "cat .env", approval.ReasonProtectedState, "cat name 0, fails 3, cat told 0"},
+		{`cat name | { cat; cat "$(cat told)"; echo never; } ; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, cat 0, cat told 0"},
 		{`cat name; while true; do :; done`, "mark\n", "", approval.ReasonTooComplex, "cat name 0"},
-		{`cat name; sleep 1000 | cat "$(cat secret)"; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, sleep 1000 SIGTERM, cat secret 0"},
+		{`cat name; sleep 1000 | cat "$(cat told)"; cat name`, "mark\n", "cat .env", approval.ReasonProtectedState, "cat name 0, sleep 1000 SIGTERM, cat told 0"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			req := b.text(test.text)

@@ -24,6 +24,17 @@ func toolDecide(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	return h.gate.Evaluate(ctx, call, c.Peer)
 }
 
+// toolExplain judges a tool call as toolDecide does, and neither asks nor records
+// anything.
+func toolExplain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	call, err := decode[approval.ToolCall](c)
+	if err != nil {
+		return nil, err
+	}
+	plan, judgement, err := h.gate.ExplainTool(ctx, call, c.Peer)
+	return Explanation{plan, judgement}, err
+}
+
 // maxToolNames bounds how many tools one list has.
 const maxToolNames = 2000
 
@@ -63,6 +74,8 @@ type Ran struct {
 	Stderr   string     `json:"stderr"`
 	Error    string     `json:"error,omitempty"`
 	Refused  *ipc.Error `json:"refused,omitempty"`
+	// Receipt says what was judged and answered.
+	Receipt *approval.Receipt `json:"receipt,omitempty"`
 }
 
 // approvedRun runs what was allowed under an id. It ends with its caller.
@@ -76,6 +89,8 @@ func approvedRun(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if params.ID == "" {
 		return nil, errors.New("id is missing")
 	}
-	a := answerOf(h.gate.RunApproved(ctx, params.ID))
-	return Ran{a.ExitCode, a.TimedOut, a.Success, a.Stdout, a.Stderr, a.Error, a.Refused}, nil
+	result := h.gate.RunApproved(ctx, params.ID)
+	a := answerOf(result)
+	receipted(&a, result)
+	return Ran{a.ExitCode, a.TimedOut, a.Success, a.Stdout, a.Stderr, a.Error, a.Refused, a.Receipt}, nil
 }

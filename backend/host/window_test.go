@@ -92,9 +92,14 @@ func TestEverydayUse(t *testing.T) {
 	command := map[string]any{"agentId": "main", "command": []string{"/bin/echo"}, "cwd": b.home}
 	entry := map[string]any{"agentId": "main", "entry": map[string]string{"pattern": "/usr/bin/true"}}
 	denial := map[string]any{"agentId": "main", "deny": map[string]string{"pattern": "rm"}}
+	project := func(name string, no bool) any {
+		return map[string]any{"project": approval.Project{Path: b.path(name), No: no}}
+	}
 	must(t, os.MkdirAll(b.opt.State.Charters(), 0o700))
 	must(t, os.WriteFile(filepath.Join(b.opt.State.Charters(), "work.json5"), []byte(`{autoApprove: ["true"]}`), 0o600))
 	_, sum, err := config.Charters{Dir: b.opt.State.Charters()}.Read("work")
+	must(t, err)
+	skill, err := SkillAt("", "/usr/bin/true")
 	must(t, err)
 	for _, row := range []struct {
 		method string
@@ -102,9 +107,9 @@ func TestEverydayUse(t *testing.T) {
 		asked  int
 	}{
 		// Reading.
-		{"status", nil, 0}, {"pending.list", nil, 0}, {"policy.get", agent, 0}, {"entries.list", nil, 0}, {"explain", command, 0}, {"denylist", command, 0},
+		{"status", nil, 0}, {"pending.list", nil, 0}, {"policy.get", agent, 0}, {"entries.list", nil, 0}, {"explain", command, 0}, {"tool.explain", map[string]any{"tool": "file_read", "cwd": b.home}, 0}, {"denylist", command, 0},
 		{"prepare", command, 0}, {"history.list", struct{}{}, 0}, {"history.verify", struct{}{}, 0}, {"running.list", nil, 0},
-		{"metrics", nil, 0}, {"policy.file", nil, 0}, {"which", map[string]any{"bins": []string{"echo"}}, 0},
+		{"metrics", nil, 0}, {"policy.file", nil, 0}, {"standing.list", nil, 0}, {"which", map[string]any{"bins": []string{"echo"}}, 0},
 		// Tightening.
 		{"policy.set", set("ask", "always"), 0}, {"policy.set", set("security", "deny"), 0}, {"entries.add", denial, 0},
 		{"leases.end", map[string]bool{"all": true}, 0}, {"pause", struct{}{}, 0}, {"stop", struct{}{}, 0},
@@ -113,6 +118,9 @@ func TestEverydayUse(t *testing.T) {
 		{"entries.add", entry, 1}, {"entries.remove", map[string]string{"agentId": "main", "which": "/usr/bin/true"}, 0},
 		{"charters.use", map[string]any{"agentId": "main", "name": "work", "sha256": sum}, 1},
 		{"charters.use", map[string]any{"agentId": "main", "name": "work", "drop": true}, 1},
+		{"skills.use", map[string]any{"agentId": "main", "skill": skill}, 1}, {"skills.use", map[string]any{"agentId": "main", "drop": "true"}, 0},
+		{"projects.list", nil, 0}, {"projects.add", project("bin", false), 1}, {"projects.remove", map[string]string{"path": b.path("bin")}, 0},
+		{"projects.add", project("bin", true), 0}, {"projects.remove", map[string]string{"path": b.path("bin")}, 1},
 	} {
 		calls(row.method, row.params, row.asked)
 	}
@@ -120,6 +128,7 @@ func TestEverydayUse(t *testing.T) {
 	calls("pending.hold", map[string]any{"id": p.ID, "on": false}, 0)
 	calls("pending.answer", map[string]any{"id": p.ID, "digest": shown.Digest, "count": shown.Count, "decision": "deny"}, 0)
 	<-done
+	calls("standing.forget", map[string]any{"id": b.Standing()[0].ID}, 1)
 	for _, name := range []string{"policy.accept", "policy.reject", "policy.follow", "running.stop"} {
 		delete(left, name) // of other tests
 	}

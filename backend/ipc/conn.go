@@ -174,7 +174,7 @@ func (c *conn) exec(f frame) bool {
 	}
 	x.Request.Arrived, x.Request.Peer = c.s.now(), c.asking()
 	if x.Request.Claim.Gateway != "" && c.passesOn(x.challenge) != nil {
-		x.Request.Claim.Gateway = "" // anybody could say so
+		x.Request.Claim.Gateway, x.Request.Claim.Operator = "", "" // anybody could say so
 	}
 	if !x.Progress {
 		return c.begin(f, func() any { return execReply(f.id, c.s.handler.Exec(c.ctx, x)) })

@@ -40,7 +40,7 @@ type Exec struct {
 	PolicySnapshot json.RawMessage
 	// Progress asks for a line when Request.Progress is called.
 	Progress bool
-	// Receipt asks for the receipt of a denial.
+	// Receipt asks for the receipt.
 	Receipt bool
 	// Askers are the processes for which a program of ours asks, of whoever is at
 	// the other end of a connection over loopback. A client names them to the host
@@ -60,7 +60,8 @@ type ExecAnswer struct {
 	Stderr   string
 	// Error says why a command could not be run to its end; empty for none.
 	Error string
-	// Receipt is that of a denial that ended what ran, where it was asked for.
+	// Receipt says what was judged and answered, where it was asked for. That of a
+	// denial which let nothing run is in Refused.
 	Receipt *approval.Receipt
 	// Refused is set when nothing ran; the other fields do not count then. A
 	// Client returns it as its error instead.

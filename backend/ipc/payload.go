@@ -66,6 +66,8 @@ func execField(x *Exec, key string, v json.RawMessage) error {
 		return json.Unmarshal(v, &r.Claim.Ask)
 	case "gateway":
 		return json.Unmarshal(v, &r.Claim.Gateway)
+	case "gatewayOperator":
+		return json.Unmarshal(v, &r.Claim.Operator)
 	case "progress":
 		return json.Unmarshal(v, &x.Progress)
 	case "receipt":
@@ -85,10 +87,8 @@ func checkExec(x Exec) *Error {
 	grant := r.Claim.Decision == approval.AllowOnce || r.Claim.Decision == approval.AllowAlways
 	refuse := func(message string) *Error { return invalid(message, approval.ReasonInvalid) }
 	switch {
-	case len(r.Command) == 0:
-		return refuse("command required")
-	case strings.TrimSpace(r.Command[0]) != r.Command[0]:
-		return refuse("executable has surrounding whitespace")
+	case Unrunnable(r.Command) != "":
+		return refuse(Unrunnable(r.Command))
 	case r.Claim.Source != "" && r.Claim.Source != sourceFallback && r.Claim.Source != sourceReview:
 		return refuse("approvalSource invalid")
 	case r.Claim.Source != "" && grant:
@@ -97,6 +97,17 @@ func checkExec(x Exec) *Error {
 		return refuse("delayed approval requires a prepared policy snapshot")
 	}
 	return nil
+}
+
+// Unrunnable says why a list of words is no command, "" where it is one.
+func Unrunnable(words []string) string {
+	switch {
+	case len(words) == 0:
+		return "command required"
+	case strings.TrimSpace(words[0]) != words[0]:
+		return "executable has surrounding whitespace"
+	}
+	return ""
 }
 
 // decodeRequest reads the request of a request frame. Whatever is wrong with
@@ -260,6 +271,7 @@ type execWire struct {
 	Security      approval.Security  `json:"security,omitempty"`
 	Ask           approval.Ask       `json:"ask,omitempty"`
 	Gateway       string             `json:"gateway,omitempty"`
+	Operator      string             `json:"gatewayOperator,omitempty"`
 	SystemRunPlan *approval.Prepared `json:"systemRunPlan,omitempty"`
 	Challenge     string             `json:"challenge,omitempty"`
 }
@@ -272,7 +284,7 @@ func encodeExec(x Exec) (string, error) {
 		AgentID:              orNull(r.AgentID), SessionKey: orNull(r.SessionKey),
 		ApprovalDecision: orNull(string(r.Claim.Decision)), ApprovalSource: r.Claim.Source,
 		PolicySnapshot: x.PolicySnapshot, Background: r.Background, Progress: x.Progress, Receipt: x.Receipt,
-		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, SystemRunPlan: r.Prepared, Challenge: x.challenge,
+		Security: r.Claim.Security, Ask: r.Claim.Ask, Gateway: r.Claim.Gateway, Operator: r.Claim.Operator, SystemRunPlan: r.Prepared, Challenge: x.challenge,
 	}
 	if r.Timeout > 0 {
 		ms := max(r.Timeout.Milliseconds(), 1)

@@ -29,6 +29,8 @@ type RunParams struct {
 	// Decision and Source say what was answered elsewhere.
 	Decision approval.Decision `json:"approvalDecision,omitempty"`
 	Source   string            `json:"approvalSource,omitempty"`
+	// Operator is who answered; of our gateway.
+	Operator string `json:"approvalOperator,omitempty"`
 }
 
 // RunResult is what system.run returns.

@@ -80,10 +80,12 @@ func pause(ctx context.Context, long time.Duration) {
 func (n *Node) takeTurn(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) {
 	pause(ctx, time.Until(time.UnixMilli(t.From)))
 	for ctx.Err() == nil {
-		decision, err := n.askThere(ctx, conn, p, t)
-		answered := err == nil && decision != approval.DecisionUnset
+		there, err := n.askThere(ctx, conn, p, t)
+		answered := err == nil && there.Decision != approval.DecisionUnset
 		if answered {
-			said := host.Escalated{ID: p.ID, Digest: p.Digest(), Count: p.Count, Gateway: approval.GatewayName(t.URL), Decision: decision}
+			said := host.Escalated{
+				ID: p.ID, Digest: p.Digest(), Count: p.Count, Gateway: approval.GatewayName(t.URL), Operator: there.Operator, Decision: there.Decision,
+			}
 			err = n.road.Call(ctx, "pending.escalated", said, nil)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -105,7 +107,7 @@ func refusedForGood(err error) bool {
 
 // askThere puts a question to the operators of one gateway: over the connection
 // that there is, or one of its own to another gateway.
-func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) (approval.Decision, error) {
+func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) (answer, error) {
 	if approval.GatewayName(t.URL) == n.gateway {
 		return askOperators(ctx, conn, p, t)
 	}
@@ -119,14 +121,14 @@ func (n *Node) askThere(ctx context.Context, conn *link.Conn, p approval.Prompt,
 		},
 	})
 	if err != nil {
-		return "", n.explained(err)
+		return answer{}, n.explained(err)
 	}
 	served := make(chan error, 1)
 	go func() { served <- other.Serve(ctx, deaf{}) }() // which catches its own panics
-	decision, err := askOperators(ctx, other, p, t)
+	there, err := askOperators(ctx, other, p, t)
 	cancel()
 	<-served
-	return decision, err
+	return there, err
 }
 
 // deaf serves a gateway that is only asked: it may ask nothing of this machine.
@@ -153,9 +155,15 @@ type question struct {
 	TimeoutMs int64                `json:"timeoutMs"`
 }
 
+// answer is what operators said, and which of them, as the gateway tells.
+type answer struct {
+	Decision approval.Decision `json:"decision"`
+	Operator string            `json:"operator"`
+}
+
 // askOperators asks on one connection. The decision is unset where nobody
 // answered. The question is taken back when ctx ends.
-func askOperators(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) (approval.Decision, error) {
+func askOperators(ctx context.Context, conn *link.Conn, p approval.Prompt, t approval.Turn) (there answer, err error) {
 	q := question{
 		ID: uuid.NewString(), Command: p.Plan.Text, Cwd: p.Plan.Cwd.Path, AgentID: p.AgentID, Session: p.SessionKey, Who: p.Who, Env: p.Env,
 		Reason: p.Judgement.Reason, Sentence: p.Judgement.Sentence, Risk: p.Judgement.Risk, Count: p.Count, DenyOnly: t.DenyOnly,
@@ -164,14 +172,11 @@ func askOperators(ctx context.Context, conn *link.Conn, p approval.Prompt, t app
 	if tool := p.Plan.Tool; tool != nil {
 		q.Tool = tool.FullName()
 	}
-	var answer struct {
-		Decision approval.Decision `json:"decision"`
-	}
-	err := conn.Call(ctx, "node.approval.request", q, &answer)
+	err = conn.Call(ctx, "node.approval.request", q, &there)
 	if ctx.Err() != nil {
 		brief, done := context.WithTimeout(context.WithoutCancel(ctx), lookAgain)
 		defer done()
 		_ = conn.Call(brief, "node.approval.withdraw", map[string]string{"id": q.ID}, nil) // a gateway that is gone has forgotten it
 	}
-	return answer.Decision, err
+	return there, err
 }

@@ -91,7 +91,7 @@ func (p *command) exec(gateway string) (ipc.Exec, error) {
 	}
 	c := &x.Request.Claim
 	if c.Decision != "" {
-		c.Gateway = gateway
+		c.Gateway, c.Operator = gateway, p.Operator
 	}
 	if x.PolicySnapshot == nil { // a grant that names no policy says nothing
 		if c.Decision != approval.DecisionDeny {

@@ -30,6 +30,10 @@ func Expand(d Disk, glob, dir string) ([]string, bool) {
 	if dir == "" && !strings.HasPrefix(glob, "/") || strings.Contains(glob, "//") {
 		return nil, false
 	}
+	if len(glob) > maxLength {
+		d.Spend(len(glob))
+		return nil, false
+	}
 	found := []string{""}
 	for i, part := range strings.Split(glob, "/") {
 		if i > 0 {
@@ -57,8 +61,14 @@ func Expand(d Disk, glob, dir string) ([]string, bool) {
 	return found, true
 }
 
-// Max bounds the names of one pattern.
-const Max = 50_000
+const (
+	// Max bounds the names of one pattern.
+	Max = 50_000
+	// maxLength bounds a pattern: no system opens a longer path.
+	maxLength = 4096
+	// perStep is how many letters of patterns are compared with a name in one step.
+	perStep = 1024
+)
 
 // matches adds to each folder the entries that one part of a pattern matches.
 // It returns nil for what is no pattern, or too much work.
@@ -79,12 +89,16 @@ func matches(d Disk, folders []string, part, dir string) []string {
 	}
 	next, dotted := []string{}, strings.HasPrefix(strings.TrimPrefix(part, `\`), ".")
 	for _, folder := range folders {
-		for _, name := range d.List(strings.TrimSuffix(join(dir, folder), "/")) {
+		names := d.List(strings.TrimSuffix(join(dir, folder), "/"))
+		if !d.Spend(len(names) * len(part) / perStep) {
+			return nil
+		}
+		for _, name := range names {
 			if (name[0] != '.' || dotted) && expr.MatchString(name) {
 				next = append(next, folder+name)
 			}
 		}
-		if !d.Spend(0) || len(next) > Max {
+		if len(next) > Max {
 			return nil
 		}
 	}

@@ -2,6 +2,7 @@ package pending
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -18,6 +19,17 @@ func (b *Book) Find(id string) (p approval.Prompt, key string, ok bool) {
 		return p, "", false
 	}
 	return q.prompt, q.key, true
+}
+
+// Settled takes the question with this key out, unless somebody waits for it: what
+// its last caller asked for was decided without an answer, so there is none to give.
+func (b *Book) Settled(key string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.questions, func(q *question) bool { return q.key == key })
+	if i >= 0 && len(b.questions[i].waiters) == 0 {
+		b.remove(b.questions[i])
+	}
 }
 
 // Keep takes a question out that nobody waits for any more, to which a person

@@ -376,6 +376,18 @@ func (b *Book) List() []approval.Prompt {
 	return b.list()
 }
 
+// Waiting is how many questions somebody waits for.
+func (b *Book) Waiting() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range b.questions {
+		if len(q.waiters) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func (b *Book) list() []approval.Prompt {
 	list := make([]approval.Prompt, len(b.questions))
 	for i, q := range b.questions {

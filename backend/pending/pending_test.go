@@ -346,3 +346,25 @@ func TestBytes(t *testing.T) {
 		t.Errorf("%d questions wait", len(list))
 	}
 }
+
+// TestSettled: what was decided without an answer is no question any more, unless
+// somebody else waits for it.
+func TestSettled(t *testing.T) {
+	b := pending.New()
+	over := asked(t, b, context.Background(), question("1", "a"), "k", time.Now())
+	<-over
+	if b.Settled("other"); len(b.List()) != 1 || b.Waiting() != 0 {
+		t.Errorf("%+v, %d waiting", b.List(), b.Waiting())
+	}
+	longer := asked(t, b, context.Background(), question("2", "a"), "k", later())
+	if b.Settled("k"); len(b.List()) != 1 || b.Waiting() != 1 {
+		t.Errorf("%+v, %d waiting", b.List(), b.Waiting())
+	}
+	if err := b.Answer("2", seen(b, "2", 1), allow); err != nil || (<-longer).Decision != approval.AllowOnce {
+		t.Error(err)
+	}
+	<-asked(t, b, context.Background(), question("3", "a"), "k", time.Now())
+	if b.Settled("k"); len(b.List()) != 0 {
+		t.Errorf("%+v", b.List())
+	}
+}

@@ -33,7 +33,7 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 	if j.Ask == approval.AskOff || j.Ask == approval.AskOnMiss {
 		if j.Writes = r.writes(in, j); len(j.Writes) > 0 {
 			j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
-			j.Offers = offers(in.Plan, j)
+			j.Offers = offers(in, j)
 		}
 	}
 	return j
@@ -53,11 +53,21 @@ func (r *Rules) fallback(in Input, j approval.Judgement, passed bool) approval.J
 		j.Verdict = approval.VerdictAllow
 	case held == approval.SecurityFull && !HoldsProtected(j) && len(r.hidden(in)) == 0:
 		j.Verdict = approval.VerdictAllow
+	case in.Who == approval.Ours && onlyNotFound(j):
+		j.Verdict = approval.VerdictDeny // nobody is missed: there is nothing to run
 	default:
 		j.Verdict = approval.VerdictDeny
 		j.Finding = say(approval.ReasonAskFallback, "nobody can be asked; "+j.Sentence)
 	}
 	return j
+}
+
+// onlyNotFound reports whether no command asks but those of programs that are not there.
+func onlyNotFound(j approval.Judgement) bool {
+	other := func(s approval.SegmentJudgement) bool {
+		return s.Verdict == approval.VerdictAsk && s.Reason != approval.ReasonNotFound
+	}
+	return j.Reason == approval.ReasonNotFound && !slices.ContainsFunc(j.Segments, other)
 }
 
 // HoldsProtected reports whether a judgement is about what nobody but a person
@@ -73,11 +83,12 @@ func HoldsProtected(j approval.Judgement) bool {
 
 // writes returns the entries that allow-always would write: for each segment
 // that asked, the program it names, or the entry under which its files changed,
-// with the id of that one and the files as they are now. If one segment asks for
+// with the id of that one and the files as they are now, or a skill with its file.
+// If one segment asks for
 // another reason, no entry could have let the request pass, and nothing is
 // offered.
 func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
-	if j.Reason != approval.ReasonAllowlistMiss && j.Reason != approval.ReasonBinaryChanged || in.Plan.Root == nil || len(in.EnvAsks) > 0 || r.policy.AgentID == "" {
+	if j.Reason != approval.ReasonAllowlistMiss && j.Reason != approval.ReasonBinaryChanged && j.Reason != approval.ReasonEnvAsks || in.Plan.Root == nil || r.policy.AgentID == "" {
 		return nil // an agent without a name has no list of its own
 	}
 	var entries []approval.Entry
@@ -91,17 +102,30 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 			continue
 		}
 		res := in.Plan.Segments[i].Program
-		if s.Reason != approval.ReasonAllowlistMiss || res == nil || in.Plan.Segments[i].Kind == approval.KindWrapper || len(in.Plan.Segments[i].Open) > 0 {
+		if s.Skill != "" {
+			if len(in.reaching(&in.Plan.Segments[i])) > 0 {
+				return nil // it would ask for these then
+			}
+			if key := s.Skill + " at " + res.File.Path; !seen[key] {
+				seen[key] = true
+				entries = append(entries, acceptingSkill(s.Skill, res))
+			}
+			continue
+		}
+		if !coverable(&in.Plan.Segments[i], s) || res == nil || in.Plan.Segments[i].Kind == approval.KindWrapper || len(in.Plan.Segments[i].Open) > 0 {
 			return nil
 		}
-		entry := entryFor(res, in.Plan.Segments[i].Kind)
+		entry, ok := entryWith(in, &in.Plan.Segments[i])
+		if !ok {
+			return nil
+		}
 		if in.Plan.Segments[i].Profiled { // these words passed, and others may not
 			entry.Args, entry.ArgsExact = in.Plan.Segments[i].Argv[1:], true
 			if slices.Contains(entry.Args, "*") {
 				return nil // it would stand for any word
 			}
 		}
-		key := fmt.Sprintf("%q %q", entry.Pattern, entry.Args)
+		key := fmt.Sprintf("%q %q %q", entry.Pattern, entry.Args, entry.Env)
 		if seen[key] {
 			continue
 		}
@@ -111,6 +135,12 @@ func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
 		entries = append(entries, entry)
 	}
 	return entries
+}
+
+// coverable reports whether an entry could let a segment pass that asks: none covers
+// it, or it is given variables that none carries.
+func coverable(s *approval.Segment, j approval.SegmentJudgement) bool {
+	return j.Reason == approval.ReasonAllowlistMiss || j.Reason == approval.ReasonEnvAsks && len(s.Findings) == 0 && s.Builtin == "" && !s.Asks
 }
 
 // accepting is an entry that is there, with the files that changed under it.
@@ -127,6 +157,12 @@ func accepting(s approval.SegmentJudgement) approval.Entry {
 		}
 	}
 	return e
+}
+
+// acceptingSkill is no entry: it accepts the file of a skill as it is now.
+func acceptingSkill(name string, res *approval.Resolution) approval.Entry {
+	id := approval.SkillMark + name
+	return approval.Entry{ID: id, Pattern: id, Identity: []approval.Identity{seenAs(res.File, "")}}
 }
 
 func seenAs(f approval.File, by string) approval.Identity {

@@ -17,7 +17,11 @@ import (
 // other one knows it as another file.
 func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement {
 	res := s.Program
+	env := in.reaching(s)
 	miss := verdict(approval.VerdictAsk, say(approval.ReasonAllowlistMiss, "no entry covers "+res.File.Path), "")
+	if len(env) > 0 {
+		miss.Sentence += ", and it sets " + variables(env)
+	}
 	var passed, changed approval.SegmentJudgement
 	for _, one := range r.candidates(res, s.Kind, s.Kind == approval.KindReader || s.Profiled) {
 		if !one.narrowed(in, s) {
@@ -25,6 +29,12 @@ func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement
 		}
 		if one.ended(in) {
 			miss.Finding = say(approval.ReasonLeaseEnded, "the permission for "+res.File.Path+" has ended")
+			continue
+		}
+		if missing := one.without(env); len(missing) > 0 {
+			if miss.Reason == approval.ReasonAllowlistMiss {
+				miss.Finding = say(approval.ReasonEnvAsks, "it sets "+variables(missing))
+			}
 			continue
 		}
 		v := verdict(approval.VerdictAllow, approval.Finding{}, one.Pattern)

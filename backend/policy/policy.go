@@ -9,6 +9,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,18 +22,22 @@ type Input struct {
 	Who        approval.Who
 	SessionKey string
 	Claim      approval.Claim
-	// EnvRefused, EnvAsks and EnvOther are the asked environment names by
-	// what holds for them (package environ).
-	EnvRefused, EnvAsks, EnvOther []string
-	Now                           time.Time
+	// EnvRefused are the names of the variables that a request may not set, and
+	// Env those that it sets and that are not harmless (package environ).
+	EnvRefused []string
+	Env        []approval.Variable
+	Now        time.Time
 	// Hash returns the SHA-256 of a file, and Signer who surely signed it, ""
 	// for nobody. Both are called only for what was recorded.
 	Hash   func(approval.File) (string, error)
 	Signer func(approval.File) string
 	// Packaged reports whether only a package manager changes this file.
 	Packaged func(approval.File) bool
-	// Tool is what package toolpolicy found of a tool that takes a command; nil
-	// for a command alone.
+	// Whole is the plan of the request, where Plan is a command of it whose words
+	// only the run could tell; nil where Plan is all of it.
+	Whole *approval.Plan
+	// Tool is what package toolpolicy found of a command; nil where nothing is said
+	// of the tool that takes commands.
 	Tool *approval.Judgement
 	// Waits reports whether what was allowed to this agent waits to be run under an
 	// id; nil where nothing does.
@@ -102,6 +107,10 @@ func (r *Rules) evaluate(in Input) (j approval.Judgement, about []approval.Findi
 	return r.asking(in, j), about
 }
 
+// maxRequested bounds the variables of a request that are not harmless: each is
+// compared for each part of it.
+const maxRequested = 500
+
 // refuse says why a request is refused whatever it would run.
 func (r *Rules) refuse(in Input, security approval.Security) approval.Finding {
 	switch {
@@ -115,9 +124,11 @@ func (r *Rules) refuse(in Input, security approval.Security) approval.Finding {
 		return say(approval.ReasonSecurityDeny, "this agent may run nothing here")
 	case len(in.EnvRefused) > 0:
 		return say(approval.ReasonEnvRefused, "these variables may not be set: "+list(in.EnvRefused))
+	case len(in.Env) > maxRequested:
+		return say(approval.ReasonEnvRefused, fmt.Sprintf("it sets more than %d variables", maxRequested))
 	}
 	for _, f := range in.Plan.Findings {
-		if f.Reason == approval.ReasonCwdUnavailable {
+		if f.Reason == approval.ReasonCwdUnavailable || f.Reason == approval.ReasonEnvRefused {
 			return f
 		}
 	}
@@ -171,11 +182,8 @@ func (r *Rules) whole(in Input, security approval.Security) []approval.Finding {
 	if said := in.Claim.ResolvedPath; said != "" && !leads(in.Plan, said) {
 		found = append(found, say(approval.ReasonUntrustedPath, "the caller would run "+said+", which is not what we found"))
 	}
-	if len(in.EnvAsks) > 0 {
-		found = append(found, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvAsks)))
-	}
-	if len(in.EnvOther) > 0 && in.Who == approval.Theirs {
-		found = append(found, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvOther)+" for a shell that is not ours"))
+	if len(in.Env) > 0 && !slices.ContainsFunc(in.Plan.Segments, carries) {
+		found = append(found, say(approval.ReasonEnvAsks, "it sets "+variables(in.Env)))
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path"
@@ -49,7 +50,7 @@ func judge(p approval.Policy, line string, change func(*policy.Input)) approval.
 	if text, ok := strings.CutPrefix(line, "$ "); ok {
 		req.Command = []string{"bash", "-c", text}
 	}
-	plan := analyzer().Analyze(req)
+	plan := analyzer().Analyze(context.Background(), req, approvaltest.Named(req.Cwd))
 	p.AgentID = "main"
 	in := policy.Input{Plan: &plan, Who: approval.Ours, Now: now}
 	if change != nil {
@@ -206,7 +207,7 @@ func TestLinkEntries(t *testing.T) {
 		w := approvaltest.NewWorld(test.target + " " + test.recorded + "\n/links/x -> " + test.target)
 		a := &command.Analyzer{World: w, Home: "/home/ann"}
 		a.SetPath([]string{"/links"})
-		plan := a.Analyze(&approval.Request{Command: []string{"x"}, Cwd: "/links", Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"x"}, Cwd: "/links", Who: approval.Ours}, approvaltest.Named("/links"))
 		p := onMiss()
 		p.Allowlist = []approval.Entry{{Pattern: "/links/x", Identity: []approval.Identity{{Path: test.recorded}}}}
 		look := func(name string) string { f, _ := w.Look(name); return f.Path }
@@ -284,7 +285,7 @@ func TestLinks(t *testing.T) {
 		a := &command.Analyzer{World: w, Home: "/home/ann"}
 		a.SetPath([]string{"", "/opt/homebrew/bin", "/usr/bin", ".", "/home/ann/bin"})
 		words := strings.Fields(strings.Replace(test.line, "~", "/home/ann", 1))
-		plan := a.Analyze(&approval.Request{Command: words, Cwd: "/home/ann/p", Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: words, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		got := policy.Prepare(onMiss(strings.Fields(test.entries)...), "/home/ann", look).Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: now})
 		check(t, test.entries+" ⊢ "+test.line, got, test.want)
 	}
@@ -307,7 +308,7 @@ func TestDeniedInterpreters(t *testing.T) {
 		w.Files["/home/ann/tool"] = approvaltest.File{Mode: 0o755, Text: line + "\n"}
 		a := &command.Analyzer{World: w, Home: "/home/ann"}
 		a.SetPath([]string{"/usr/bin"})
-		plan := a.Analyze(&approval.Request{Command: []string{"/home/ann/tool"}, Cwd: "/home/ann", Who: approval.Ours})
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"/home/ann/tool"}, Cwd: "/home/ann", Who: approval.Ours}, approvaltest.Named("/home/ann"))
 		p := onMiss("/home/ann/tool")
 		p.Denylist = []approval.DenyRule{{Pattern: "bash"}}
 		look := func(name string) string { f, _ := w.Look(name); return f.Path }
@@ -485,9 +486,9 @@ func TestEnvironment(t *testing.T) {
 		want   string
 	}{
 		{"refused", func(in *policy.Input) { in.EnvRefused = []string{"LD_PRELOAD"} }, "deny env-refused"},
-		{"asks", func(in *policy.Input) { in.EnvAsks = []string{"HTTP_PROXY"} }, "ask env-asks"},
-		{"other, ours", func(in *policy.Input) { in.EnvOther = []string{"FOO"} }, "allow"},
-		{"other, theirs", func(in *policy.Input) { in.EnvOther, in.Who = []string{"FOO"}, approval.Theirs }, "ask env-asks"},
+		{"asks", func(in *policy.Input) { in.Env = []approval.Variable{{Name: "HTTP_PROXY"}} }, "ask env-asks"},
+		{"unknown, ours", func(in *policy.Input) { in.Env = []approval.Variable{{Name: "FOO"}} }, "ask env-asks"},
+		{"unknown, theirs", func(in *policy.Input) { in.Env, in.Who = []approval.Variable{{Name: "FOO"}}, approval.Theirs }, "ask env-asks"},
 	}
 	for _, test := range tests {
 		check(t, test.name, judge(onMiss("ls"), "ls", test.change), test.want)

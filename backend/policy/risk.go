@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/envnames"
 )
 
 // reasonRisk says how high the risk is that a reason to ask stands for, and
@@ -23,7 +24,7 @@ var reasonRisk = []struct {
 	{approval.RiskHigh, approval.ReasonChangesSystem, "step 6: the machine, not the project"},
 	{approval.RiskHigh, approval.ReasonDeletes, "step 6: more than literal targets in the folder"},
 	{approval.RiskHigh, approval.ReasonDenylisted, "step 7: the person's own rule"},
-	{approval.RiskHigh, approval.ReasonEnvAsks, "environment, third list: endpoints, trust, credentials"},
+	{approval.RiskHigh, approval.ReasonEnvAsks, "environment: what is not known to be harmless"},
 	{approval.RiskHigh, approval.ReasonEnvRefused, "environment, first list: loaders and helpers"},
 	{approval.RiskHigh, approval.ReasonEvaluates, "step 3: evaluating builtins"},
 	{approval.RiskHigh, approval.ReasonFloor, "step 7: never, whatever policy says"},
@@ -156,8 +157,13 @@ func weigh(in Input, j approval.Judgement, about []approval.Finding) approval.We
 	if read && display.Veils(in.Plan.Text) {
 		w.add(approval.RiskHigh, say(approval.ReasonUnreadable, "it holds characters that cannot be seen"))
 	}
-	if len(in.EnvAsks) > 0 { // also where nobody is asked about them
-		w.add(approval.RiskHigh, say(approval.ReasonEnvAsks, "it sets "+list(in.EnvAsks)))
+	known := slices.Clone(in.Env)
+	for i := range in.Plan.Segments {
+		known = append(known, in.Plan.Segments[i].Env...)
+	}
+	known = slices.DeleteFunc(known, func(v approval.Variable) bool { return envnames.Requested(v.Name) == envnames.Other })
+	if len(known) > 0 { // also where nobody is asked about them
+		w.add(approval.RiskHigh, say(approval.ReasonEnvAsks, "it sets "+variables(known)))
 	}
 	if in.Who != approval.Ours {
 		w.add(approval.RiskMedium, say(approval.ReasonApprovalRequired, "the caller runs it, not Countersign"))

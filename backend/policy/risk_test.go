@@ -94,7 +94,7 @@ func TestRiskOfTheRequest(t *testing.T) {
 		{"nothing", "ls", onMiss(), nil, "low"},
 		{"the caller's shell", "ls", onMiss(), func(in *policy.Input) { in.Who = approval.Theirs }, "medium, approval-required"},
 		{"who runs it is not said", "ls", onMiss(), func(in *policy.Input) { in.Who = "" }, "medium, approval-required"},
-		{"an endpoint", "ls", onMiss(), func(in *policy.Input) { in.EnvAsks = []string{"HTTPS_PROXY"} }, "high, env-asks"},
+		{"an endpoint", "ls", onMiss(), func(in *policy.Input) { in.Env = []approval.Variable{{Name: "HTTPS_PROXY"}} }, "high, env-asks"},
 		{"a loader", "ls", onMiss(), func(in *policy.Input) { in.EnvRefused = []string{"LD_PRELOAD"} }, "high, env-refused"},
 		{"another program", "ls", onMiss(), func(in *policy.Input) { in.Claim.ResolvedPath = "/tmp/ls" }, "high, untrusted-path"},
 		{"a rule", "ls", denied, nil, "high, denylisted"},

@@ -15,7 +15,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 		return verdict(approval.VerdictDeny, say(approval.ReasonFloor, s.Floor), "")
 	}
 	if rule := r.denies(s); rule != nil {
-		return verdict(approval.VerdictDeny, rule.finding(), rule.Pattern)
+		return verdict(approval.VerdictDeny, rule.finding(), rule.text())
 	}
 	if rule := r.confirm.meets(s); rule != nil {
 		one := verdict(approval.VerdictAsk, rule.confirms(), "")
@@ -24,6 +24,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	}
 	if s.Named {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "only named")
+	}
+	if i := slices.IndexFunc(s.Findings, func(f approval.Finding) bool { return f.Reason == approval.ReasonEnvRefused }); i >= 0 {
+		return verdict(approval.VerdictDeny, s.Findings[i], "")
 	}
 	if s.Approved != "" && (in.Waits == nil || !in.Waits(s.Approved)) {
 		return verdict(approval.VerdictDeny, say(approval.ReasonReplay, "nothing that was allowed waits for this agent under this id"), "")
@@ -37,8 +40,15 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 		}
 		return verdict(approval.VerdictAsk, f, "")
 	}
+	env := in.reaching(s)
+	if s.Builtin != "" && s.Program != nil && slices.ContainsFunc(env, steersAll) {
+		return verdict(approval.VerdictAsk, say(approval.ReasonEnvAsks, "it sets "+variables(env)), "")
+	}
 	if s.Builtin != "" {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "builtin")
+	}
+	if s.Asks && len(env) > 0 {
+		return verdict(approval.VerdictAsk, say(approval.ReasonEnvAsks, "it sets "+variables(env)+" for Countersign itself"), "")
 	}
 	if s.Asks {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "it asks Countersign")
@@ -46,7 +56,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if s.Program == nil {
 		return verdict(approval.VerdictAsk, say(approval.ReasonNotFound, "it leads to no program"), "")
 	}
-	if r.safeBin(s) {
+	if len(env) == 0 && r.safeBin(s) {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "safe bin "+path.Base(s.Program.File.Path))
 	}
 	if f := kindFinding(s); f.Reason != approval.ReasonNone {
@@ -56,8 +66,10 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if v.Verdict == approval.VerdictAllow {
 		return v
 	}
-	if name := r.skill(in, s); name != "" {
-		return verdict(approval.VerdictAllow, approval.Finding{}, "skill "+name)
+	if v.Reason != approval.ReasonBinaryChanged { // an entry knows more of it
+		if of := r.skill(in, s); of.Verdict != approval.VerdictUnset && (len(env) == 0 || of.Verdict != approval.VerdictAllow) {
+			return of
+		}
 	}
 	return v
 }
@@ -164,13 +176,21 @@ func (d *denyRule) meansName(name string) bool {
 	return d.pattern.MatchFold("/bin/"+name) || d.pattern.MatchFold("/usr/bin/"+name)
 }
 
+// text is a rule as a person wrote it.
+func (d *denyRule) text() string {
+	return strings.Join(append([]string{d.Pattern}, d.Args...), " ")
+}
+
 // confirms is the reason to ask about what is asked about each time.
 func (d *denyRule) confirms() approval.Finding {
-	return say(approval.ReasonAskAlways, strings.Join(append([]string{d.Pattern}, d.Args...), " ")+" is asked about each time: "+d.Reason)
+	return say(approval.ReasonAskAlways, d.text()+" is asked about each time: "+approval.CharterSource(d.Charter))
 }
 
 func (d *denyRule) finding() approval.Finding {
-	why := "the denylist names " + d.Pattern
+	if d.Charter != "" {
+		return say(approval.ReasonDenylisted, "the charter "+d.Charter+" forbids "+d.text())
+	}
+	why := "the denylist names " + d.text()
 	if d.Reason != "" {
 		why += ": " + d.Reason
 	}
@@ -194,17 +214,45 @@ func (r *Rules) safeBin(s *approval.Segment) bool {
 	return command.SafeBin(s.Argv) || named && filter && command.OwnSafeBin(own, s.Argv)
 }
 
-// skill returns the name of the accepted skill that this program belongs to.
-func (r *Rules) skill(in Input, s *approval.Segment) string {
+// skill judges a program by the skills that it belongs to; without a verdict for
+// one that belongs to none. A skill holds what it holds of a program's own file
+// only, so who interprets it must be the system's.
+func (r *Rules) skill(in Input, s *approval.Segment) (v approval.SegmentJudgement) {
 	if !r.policy.AutoAllowSkills {
-		return ""
+		return v
 	}
 	for _, k := range r.policy.Skills {
 		if k.Path != s.Program.File.Path || path.Base(s.Program.Path) != k.Name {
 			continue
 		}
-		if k.SHA256 == "" || sum(in, s.Program.File) == strings.ToLower(k.SHA256) {
-			return k.Name
+		asks := func(reason approval.Reason, why string) approval.SegmentJudgement {
+			one := verdict(approval.VerdictAsk, say(reason, "the skill "+k.Name+" "+why), approval.SkillMark+k.Name)
+			one.Skill = k.Name
+			return one
+		}
+		switch by := interpretedByOthers(s.Program); {
+		case by != "":
+			v = asks(approval.ReasonAllowlistMiss, "is run by "+by+", which is not the system's: it needs an entry")
+			v.Skill = "" // which holds what runs it, too
+		case k.SHA256 == "":
+			if v.Verdict == approval.VerdictUnset {
+				v = asks(approval.ReasonAllowlistMiss, "was not accepted yet")
+			}
+		case sum(in, s.Program.File) == strings.ToLower(k.SHA256):
+			return verdict(approval.VerdictAllow, approval.Finding{}, approval.SkillMark+k.Name)
+		default:
+			v = asks(approval.ReasonBinaryChanged, "changed since it was accepted")
+		}
+	}
+	return v
+}
+
+// interpretedByOthers is the first that interprets a program and is not the
+// system's, "" for none.
+func interpretedByOthers(res *approval.Resolution) string {
+	for by := res.Interpreter; by != nil; by = by.Interpreter {
+		if !ofSystem(by.Path) || !command.Kept(by.File) {
+			return by.Path
 		}
 	}
 	return ""

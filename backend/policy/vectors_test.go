@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 func judgeIn(w *approvaltest.World, cwd string, argv []string, entries []approval.Entry) approval.Judgement {
 	a := &command.Analyzer{World: w, Home: "/home/ann"}
 	a.SetPath([]string{"/usr/bin", "/opt/a"})
-	plan := a.Analyze(&approval.Request{Command: argv, Cwd: cwd, Who: approval.Ours})
+	plan := a.Analyze(context.Background(), &approval.Request{Command: argv, Cwd: cwd, Who: approval.Ours}, approvaltest.Named(cwd))
 	p := onMiss()
 	p.AgentID, p.Allowlist = "main", entries
 	real := func(name string) string { f, _ := w.Look(name); return f.Path }

@@ -14,19 +14,19 @@ import (
 // offers returns the widths in which a yes can be remembered, the narrowest
 // first, where j.Writes may be written and nothing of it only accepts changed
 // files. Each offer lets this very request pass.
-func offers(plan *approval.Plan, j approval.Judgement) []approval.Offer {
+func offers(in Input, j approval.Judgement) []approval.Offer {
 	var asked []*approval.Segment
 	for i, s := range j.Segments {
 		switch {
-		case s.Reason == approval.ReasonBinaryChanged:
+		case s.Reason == approval.ReasonBinaryChanged || s.Skill != "":
 			return nil
 		case s.Verdict == approval.VerdictAsk:
-			asked = append(asked, &plan.Segments[i])
+			asked = append(asked, &in.Plan.Segments[i])
 		}
 	}
 	var list []approval.Offer
-	for _, offer := range []func(*approval.Plan, []*approval.Segment) (approval.Offer, bool){exactly, byWords, byProgram} {
-		o, ok := offer(plan, asked)
+	for _, offer := range []func(Input, []*approval.Segment) (approval.Offer, bool){exactly, byWords, byProgram} {
+		o, ok := offer(in, asked)
 		if ok && (len(list) == 0 || !sameEntries(list[len(list)-1].Writes, o.Writes)) {
 			list = append(list, o)
 		}
@@ -36,14 +36,17 @@ func offers(plan *approval.Plan, j approval.Judgement) []approval.Offer {
 
 // exactly offers these arguments in this folder, which holds for those below it
 // too and so is not all there is. What holds a secret is not written into a file.
-func exactly(_ *approval.Plan, asked []*approval.Segment) (approval.Offer, bool) {
+func exactly(in Input, asked []*approval.Segment) (approval.Offer, bool) {
 	o := approval.Offer{Width: approval.WidthExact}
 	for _, s := range asked {
 		args := s.Argv[1:]
 		if s.Dir == "" || s.Dir == "/" || !literalPattern(s.Dir) || slices.Contains(args, "*") || display.Redact(command.Quote(s.Argv)) != command.Quote(s.Argv) {
 			return o, false
 		}
-		e := entryFor(s.Program, s.Kind)
+		e, ok := entryWith(in, s)
+		if !ok {
+			return o, false
+		}
 		e.Args, e.ArgsExact, e.Cwd = args, true, s.Dir
 		add(&o, e, wideness(s, o.Width))
 	}
@@ -51,14 +54,14 @@ func exactly(_ *approval.Plan, asked []*approval.Segment) (approval.Offer, bool)
 }
 
 // byWords offers the first words, where they name a command of the program.
-func byWords(plan *approval.Plan, asked []*approval.Segment) (approval.Offer, bool) {
-	o := approval.Offer{Width: approval.WidthWords, Folder: folderOf(plan, asked)}
+func byWords(in Input, asked []*approval.Segment) (approval.Offer, bool) {
+	o := approval.Offer{Width: approval.WidthWords, Folder: folderOf(in.Plan, asked)}
 	for _, s := range asked {
 		words := firstWords(s)
-		if len(words) == 0 {
+		e, ok := entryWith(in, s)
+		if len(words) == 0 || !ok {
 			return o, false
 		}
-		e := entryFor(s.Program, s.Kind)
 		e.Args = words
 		add(&o, e, wideness(s, o.Width))
 	}
@@ -66,13 +69,14 @@ func byWords(plan *approval.Plan, asked []*approval.Segment) (approval.Offer, bo
 }
 
 // byProgram offers any arguments. An interpreter runs any code then.
-func byProgram(plan *approval.Plan, asked []*approval.Segment) (approval.Offer, bool) {
-	o := approval.Offer{Width: approval.WidthProgram, Folder: folderOf(plan, asked)}
+func byProgram(in Input, asked []*approval.Segment) (approval.Offer, bool) {
+	o := approval.Offer{Width: approval.WidthProgram, Folder: folderOf(in.Plan, asked)}
 	for _, s := range asked {
-		if s.Kind == approval.KindInterpreter || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer {
+		e, ok := entryWith(in, s)
+		if !ok || s.Kind == approval.KindInterpreter || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer {
 			return o, false
 		}
-		add(&o, entryFor(s.Program, s.Kind), wideness(s, o.Width))
+		add(&o, e, wideness(s, o.Width))
 	}
 	return o, true
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/gitindex"
 )
 
 // Files are compared by what they hold if git's notes do not tell; so much of
@@ -29,7 +31,7 @@ func (v *visit) ask(root string, items map[string][]item) {
 	data, written, err := indexOf(root)
 	differs, entries := map[string]bool{}, 0
 	if err == nil && data != nil {
-		err = readIndex(data, func(name []byte, e *entry) bool {
+		err = gitindex.Read(data, func(name []byte, e *gitindex.Entry) bool {
 			if list, ok := items[string(name)]; ok {
 				differs[string(name)] = differs[string(name)] || v.differs(list[0], e, written)
 			}
@@ -38,7 +40,7 @@ func (v *visit) ask(root string, items map[string][]item) {
 		})
 	}
 	switch {
-	case errors.Is(err, errMany) && !v.over():
+	case errors.Is(err, gitindex.ErrMany) && !v.over():
 		v.gaveUp = GaveUpMany
 		return
 	case err != nil:
@@ -72,12 +74,12 @@ func indexOf(root string) (data []byte, written time.Time, err error) {
 		}
 	}
 	if err == nil && !info.IsDir() {
-		err = errIndex
+		err = gitindex.ErrIndex
 	}
 	if err != nil {
 		return nil, written, err
 	}
-	data, written, err = read(filepath.Join(dir, "index"), maxIndex)
+	data, written, err = read(filepath.Join(dir, "index"), gitindex.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, written, nil
 	}
@@ -92,7 +94,7 @@ func pointer(root, name string) (dir string, err error) {
 	}
 	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 	if !ok || dir == "" || strings.ContainsAny(dir, "\x00\n") {
-		return "", errIndex
+		return "", gitindex.ErrIndex
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(root, dir)
@@ -105,7 +107,7 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 	if info, err := os.Lstat(name); err != nil {
 		return nil, written, err
 	} else if !info.Mode().IsRegular() {
-		return nil, written, errIndex
+		return nil, written, gitindex.ErrIndex
 	}
 	f, err := openFile(name)
 	if err != nil {
@@ -117,9 +119,9 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 	case err != nil:
 		return nil, written, err
 	case !info.Mode().IsRegular():
-		return nil, written, errIndex
+		return nil, written, gitindex.ErrIndex
 	case info.Size() > most:
-		return nil, written, errMany
+		return nil, written, gitindex.ErrMany
 	}
 	data, err = io.ReadAll(io.LimitReader(f, most))
 	return data, info.ModTime(), err
@@ -128,24 +130,24 @@ func read(name string, most int64) (data []byte, written time.Time, err error) {
 // differs reports whether a file may hold something else than git noted. written
 // is when the index was: a file that was changed at that time or later may have
 // been changed after it was noted (git's racy-git).
-func (v *visit) differs(it item, e *entry, written time.Time) bool {
+func (v *visit) differs(it item, e *gitindex.Entry, written time.Time) bool {
 	regular, link := it.info.Mode().IsRegular(), it.info.Mode()&fs.ModeSymlink != 0
-	if e.stage != 0 || e.intentToAdded || regular != (e.mode&typeMask == typeFile) || link != (e.mode&typeMask == typeLink) {
+	if e.Stage != 0 || e.IntentToAdd || regular != (e.Mode&gitindex.TypeMask == gitindex.TypeFile) || link != (e.Mode&gitindex.TypeMask == gitindex.TypeLink) {
 		return true
 	}
 	size := it.info.Size()
-	if uint32(size) != e.size && e.size != 0 { // git writes 0 for what it was not sure of
+	if uint32(size) != e.Size && e.Size != 0 { // git writes 0 for what it was not sure of
 		return true
 	}
 	changed := it.info.ModTime()
-	noted := time.Unix(int64(e.sec), int64(e.nsec))
-	if e.nsec == 0 {
+	noted := time.Unix(int64(e.Sec), int64(e.NSec))
+	if e.NSec == 0 {
 		changed, written = changed.Truncate(time.Second), written.Truncate(time.Second)
 	}
-	if uint32(size) == e.size && changed.Equal(noted) && noted.Before(written) {
+	if uint32(size) == e.Size && changed.Equal(noted) && noted.Before(written) {
 		return false
 	}
-	return !v.holds(it, e.hash)
+	return !v.holds(it, e.Hash)
 }
 
 // holds reports whether a file surely holds what has this hash in git.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 )
 
@@ -153,7 +154,7 @@ func TestFirstLines(t *testing.T) {
 	for _, test := range tests {
 		name := at("script")
 		script(t, name, test.text)
-		seg := analyzer.Analyze(&approval.Request{Command: []string{name, "x y"}, Cwd: dir}).Segments[0]
+		seg := analyzer.Analyze(t.Context(), &approval.Request{Command: []string{name, "x y"}, Cwd: dir}, approvaltest.Named(dir)).Segments[0]
 		if seg.Program == nil {
 			t.Fatalf("%q: %+v", test.text, seg.Findings)
 		}

@@ -298,7 +298,12 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	if c.Kind != approval.KindReader {
 		sh.wrote.Store(true)
 	}
-	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, sh.with(c.Assigns), io, c.targets, c.code})
+	env := sh.with(c.Assigns)
+	if err := sh.carries(c.Segment, env); err != nil {
+		sh.deny(seg, err)
+		return nil, func() ending { return ending{} }
+	}
+	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, env, io, c.targets, c.code})
 	if p != nil {
 		return p, func() ending { return sh.wait(p, seg) }
 	}

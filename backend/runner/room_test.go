@@ -109,7 +109,7 @@ func TestMeasure(t *testing.T) {
 		{"cat <<'E'\nx\nE", measure{0, 1, 4}},
 		{"{ cat; cat <a.txt; } <<<x", measure{0, 1, 5}},
 	} {
-		plan := analyzer(dir).Analyze(&approval.Request{Command: []string{"bash", "-c", test.text}, Cwd: dir, Who: approval.Ours})
+		plan := analyzer(dir).Analyze(t.Context(), &approval.Request{Command: []string{"bash", "-c", test.text}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
 		if plan.Root == nil {
 			t.Errorf("%q cannot be run: %+v", test.text, plan.Findings)
 			continue

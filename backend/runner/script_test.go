@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 )
 
@@ -33,7 +34,7 @@ const unclearNow = "it is not clear any more what this is"
 // that asks.
 func scriptJob(t testing.TB, shell, dir, text string) *Job {
 	a := analyzer(dir)
-	plan := a.Analyze(&approval.Request{Command: []string{shell, "-c", text}, Cwd: dir, Who: approval.Ours})
+	plan := a.Analyze(t.Context(), &approval.Request{Command: []string{shell, "-c", text}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
 	if !Able(&plan) || len(plan.Findings) > 0 {
 		return nil
 	}
@@ -45,7 +46,7 @@ func scriptJob(t testing.TB, shell, dir, text string) *Job {
 	return &Job{
 		ID: t.Name(), Plan: &plan, Mode: ModePlan, Env: testEnv(t.Name(), dir), Check: allow, Find: a.Find,
 		Final: func(seg int, argv []string, dir string) (*approval.Plan, error) {
-			now := a.Final(&plan, &plan.Segments[seg], argv, dir)
+			now := a.Final(t.Context(), &plan, &plan.Segments[seg], argv, dir)
 			if now.Root == nil && now.Segments[0].Program == nil {
 				return nil, errors.New(unclearNow)
 			}

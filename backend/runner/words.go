@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/pathname"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
@@ -325,6 +326,21 @@ func (sh *shell) with(list []approval.Assign) []string {
 		one.setenv(a.Name, value)
 	}
 	return one.env
+}
+
+// carries refuses a program that would be given a variable which it was not judged
+// with: an export of the text, or one that took the place of an inherited one.
+func (sh *shell) carries(s *approval.Segment, env []string) *Denied {
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv),
+			slices.Contains(s.Env, approval.Variable{Name: name, Value: value}):
+		default:
+			return denied(approval.ReasonEnvAsks, "%q would be given %s, with a value that nobody judged", strings.Join(s.Argv, " "), name)
+		}
+	}
+	return nil
 }
 
 // disk is what the patterns of a run look at.

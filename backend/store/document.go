@@ -29,6 +29,8 @@ type Document struct {
 	Socket   Socket
 	Defaults Rules
 	Agents   map[string]*Agent
+	// Projects are what a person said of folders, no path twice for one agent.
+	Projects []approval.Project
 	// Extra also holds "tools" and "charters".
 	Extra Extra
 }

@@ -27,6 +27,7 @@ func (d *Document) Encode() ([]byte, error) {
 		agents[id] = agent.object()
 	}
 	top["agents"] = agents
+	putList(top, "projects", d.Projects, itself)
 
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
@@ -72,6 +73,9 @@ func (e Entry) object() object {
 	}
 	put(o, "argsExact", e.ArgsExact)
 	put(o, "cwd", e.Cwd)
+	if len(e.Env) > 0 {
+		o["env"] = e.Env
+	}
 	if len(e.When) > 0 {
 		o["when"] = e.When
 	}

@@ -99,6 +99,9 @@ func (d *Document) onlyTightens(home string) error {
 	if d.Socket.Path != "" || d.Socket.Token != "" || d.Socket.Extra != nil {
 		return errors.New("a socket is for one machine")
 	}
+	if d.Projects != nil {
+		return errors.New("projects are folders of one machine")
+	}
 	for key := range d.Extra {
 		if key != "tools" {
 			return fmt.Errorf("%q cannot tighten: a policy for others has defaults, agents and tools", key)

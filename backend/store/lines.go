@@ -20,7 +20,10 @@ const (
 	LineDenial  LineKind = "denial"  // Denial goes
 	LineItem    LineKind = "item"    // a Name, such as a safe bin, called Text
 	LineSource  LineKind = "source"  // the policy of the gateway Text holds no more
-	LineOther   LineKind = "other"   // Text is a sentence
+	// The folder Text is a project now, or one that the person said was none may be.
+	LineProject   LineKind = "project"
+	LineNoProject LineKind = "noProject"
+	LineOther     LineKind = "other" // Text is a sentence
 )
 
 // Line is one difference between two documents, in parts: the new one permits more
@@ -52,7 +55,7 @@ func (l Line) Key() string {
 		what = append(what, wider.Pattern, wider.Args)
 	case LineDenial:
 		what = append(what, l.Denial.Pattern, l.Denial.Args, l.Denial.Anywhere)
-	case LineItem, LineSource, LineOther:
+	case LineItem, LineSource, LineProject, LineNoProject, LineOther:
 		what = append(what, l.Text)
 	}
 	text, _ := json.Marshal(what) // plain words cannot fail

@@ -31,7 +31,10 @@ func Loosens(old, new *Document) []string {
 // entries are called and however they were used.
 func (d *Document) Meaning() (string, error) {
 	bare := *d
-	bare.Agents = map[string]*Agent{}
+	bare.Agents, bare.Projects = map[string]*Agent{}, nil
+	for _, p := range d.Projects {
+		bare.Projects = append(bare.Projects, saidOf(p))
+	}
 	for id, agent := range d.Agents {
 		copied := *agent
 		copied.Allowlist = slices.Clone(agent.Allowlist)
@@ -63,6 +66,7 @@ func compare(old, new *Document) (c *comparison, kept map[string][]approval.Entr
 	c.opaque("", "charters", old.Extra, new.Extra)
 	c.opaque("", "approvers", old.Extra, new.Extra)
 	c.sources()
+	c.projects()
 	c.opaque("", "safeBinProfiles", old.Defaults.Extra, new.Defaults.Extra)
 	for _, id := range agentIDs(old, new) {
 		c.opaque(id, "safeBinProfiles", agentExtra(old, id), agentExtra(new, id))
@@ -310,6 +314,7 @@ func takeWider(left map[string]int, candidates []approval.Entry, e approval.Entr
 // permission is an entry without what does not count for a decision. When the
 // lease of a session was given counts: from then on it lasts.
 func permission(e approval.Entry) approval.Entry {
+	e.ExpiresAt = e.Ends()
 	if e.SessionKey == "" {
 		e.AddedAt = 0
 	}
@@ -343,12 +348,13 @@ func narrows(old, new approval.Entry) bool {
 		old.Source != new.Source,
 		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters), !slices.Equal(old.Links, new.Links),
 		!maps.Equal(old.When, new.When),
+		!carriesLess(old.Env, new.Env),
 		!condition(old.ArgPattern, new.ArgPattern),
 		!condition(old.Cwd, new.Cwd),
 		!condition(old.SessionKey, new.SessionKey),
 		!condition(old.RequireIdentity, new.RequireIdentity):
 		return false
-	case old.ExpiresAt != 0 && (new.ExpiresAt == 0 || new.ExpiresAt > old.ExpiresAt),
+	case old.Ends() != 0 && (new.Ends() == 0 || new.Ends() > old.Ends()),
 		old.UsesLeft != nil && (new.UsesLeft == nil || *new.UsesLeft > *old.UsesLeft):
 		return false
 	case old.SessionKey != "" && old.AddedAt != new.AddedAt && (new.AddedAt == 0 || new.AddedAt > old.AddedAt):
@@ -359,6 +365,19 @@ func narrows(old, new approval.Entry) bool {
 		return new.ArgsExact && slices.Equal(old.Args, new.Args)
 	}
 	return len(new.Args) >= len(old.Args) && slices.Equal(old.Args, new.Args[:len(old.Args)])
+}
+
+// carriesLess reports whether new carries no variable and no value that old does not.
+func carriesLess(old, new map[string][]string) bool {
+	for name, values := range new {
+		if slices.Contains(old[name], approval.AnyValue) {
+			continue
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(old[name], v) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // denylists finds rules that were taken away. A rule of the defaults or of
@@ -503,6 +522,7 @@ func stricter(a, b approval.Policy) approval.Policy {
 		p.Tools = append(p.Tools, uncategorized(layer))
 	}
 	p.Charters = slices.Concat(a.Charters, b.Charters)
+	p.Projects = bothSay(a.Projects, b.Projects)
 	if !slices.Equal(a.Approvers, b.Approvers) {
 		p.Approvers = nil // the person here alone, and silence denies
 	}

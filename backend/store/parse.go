@@ -11,11 +11,13 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/glob"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -29,6 +31,8 @@ const (
 	// rules of one denylist, and of items in one of the other lists: some of
 	// the work grows with their product.
 	maxEntries, maxAgents, maxRules, maxItems = 100_000, 1_000, 10_000, 1_000
+	// maxProjectPath bounds the path of a project, in bytes.
+	maxProjectPath = 4096
 	// maxTime is the latest time that a JavaScript date can hold, in ms.
 	maxTime = 8_640_000_000_000_000
 	// legacyAgent is what older versions called "main".
@@ -111,6 +115,11 @@ func (p *parser) document() (*Document, error) {
 				}
 				return p.agent(d.Agent(id), id)
 			})
+		case "projects":
+			if err := items(p, &d.Projects, maxProjects, p.project); err != nil {
+				return err
+			}
+			return p.once(d.Projects)
 		case "tools", "charters", "approvers", "policyFrom":
 			keep := p.keptObject
 			if key == "approvers" || key == "policyFrom" {
@@ -262,6 +271,8 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		e.ArgsExact, err = p.boolean()
 	case "cwd":
 		e.Cwd, err = p.pattern()
+	case "env":
+		e.Env, err = p.env()
 	case "when":
 		e.When = map[string]string{}
 		return p.object(func(arg string) (err error) {
@@ -410,6 +421,49 @@ func (p *parser) skill() (s approval.Skill, err error) {
 	return s, err
 }
 
+func (p *parser) project() (one approval.Project, err error) {
+	err = p.object(func(key string) (err error) {
+		switch key {
+		case "path":
+			if one.Path, err = p.str(); err == nil && (!filepath.IsAbs(one.Path) || filepath.Clean(one.Path) != one.Path || strings.ContainsRune(one.Path, 0) || len(one.Path) > maxProjectPath) {
+				err = p.bad("must be an absolute path without .. and without a / at its end, not %q", one.Path)
+			}
+		case "agent":
+			if one.Agent, err = p.text(); err == nil && one.Agent == Every {
+				err = p.bad("for every agent there is no agent")
+			}
+			one.Agent = AgentID(one.Agent)
+		case "no":
+			one.No, err = p.boolean()
+		case "addedAt":
+			one.AddedAt, err = p.number(0, maxTime)
+		case "addedBy":
+			one.AddedBy, err = p.str()
+		default:
+			err = p.bad(unknownKey)
+		}
+		return err
+	})
+	if err == nil && one.Path == "" {
+		err = &fault{p.pos, ".path", "is missing"}
+	}
+	return one, err
+}
+
+// once refuses a folder of which two things are said to one agent.
+func (p *parser) once(list []approval.Project) error {
+	type key struct{ path, agent string }
+	seen := map[key]bool{}
+	for _, one := range list {
+		k := key{one.Path, one.Agent}
+		if seen[k] {
+			return p.bad("%q is there twice", one.Path)
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
 func (p *parser) word(to encoding.TextUnmarshaler) error {
 	s, err := p.str()
 	if err != nil {
@@ -444,6 +498,45 @@ func (p *parser) pattern() (string, error) {
 		return "", p.bad("%s", err)
 	}
 	return s, nil
+}
+
+// env reads the variables that an entry carries.
+func (p *parser) env() (map[string][]string, error) {
+	env, folded := map[string][]string{}, map[string]bool{}
+	err := p.object(func(name string) error {
+		switch fold := strings.ToUpper(name); {
+		case !envnames.Carried(name):
+			return p.bad("is a variable that no entry carries: a loader, what a shell starts with, what Countersign sets itself, or a secret")
+		case folded[fold]:
+			return p.bad("differs from another name in its case only")
+		case len(env) == approval.MaxEnv:
+			return p.bad("there are more than %d", approval.MaxEnv)
+		default:
+			folded[fold] = true
+		}
+		var values []string
+		if err := items(p, &values, approval.MaxEnvValues, p.envValue); err != nil {
+			return err
+		}
+		if len(values) == 0 {
+			return p.bad("has no values")
+		}
+		env[name] = values
+		return nil
+	})
+	return env, err
+}
+
+func (p *parser) envValue() (string, error) {
+	s, err := p.str()
+	switch {
+	case err != nil:
+	case len(s) > approval.MaxEnvValue:
+		err = p.bad("is longer than %d bytes", approval.MaxEnvValue)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		err = p.bad("holds a control character")
+	}
+	return s, err
 }
 
 func (p *parser) argPattern() (string, error) {

@@ -3,8 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // Every row is one line of a file: line 2 of a document, or line 3 where the
@@ -108,6 +111,21 @@ var refused = []struct{ text, line, field, problem string }{
 	{mainList(`{"pattern": "/x", "argPattern": "(a)\\1"}`), "3", "agents.main.allowlist[0].argPattern", "back references"},
 	{mainList(`{"pattern": "/x", "argPattern": "("}`), "3", "agents.main.allowlist[0].argPattern", "missing closing"},
 	{mainList(`{"pattern": "/x", "argPattern": "` + strings.Repeat("a", maxArgPattern+1) + `"}`), "3", "agents.main.allowlist[0].argPattern", "longer"},
+	{mainList(`{"pattern": "/x", "env": ["A"]}`), "3", "agents.main.allowlist[0].env", "object"},
+	{mainList(`{"pattern": "/x", "env": {"A": "1"}}`), "3", "agents.main.allowlist[0].env.A", "list"},
+	{mainList(`{"pattern": "/x", "env": {"A": []}}`), "3", "agents.main.allowlist[0].env.A", "no values"},
+	{mainList(`{"pattern": "/x", "env": {"A": [1]}}`), "3", "agents.main.allowlist[0].env.A[0]", "string"},
+	{mainList(`{"pattern": "/x", "env": {"A": ["x\ny"]}}`), "3", "agents.main.allowlist[0].env.A[0]", "control"},
+	{mainList(`{"pattern": "/x", "env": {"A": ["` + strings.Repeat("a", approval.MaxEnvValue+1) + `"]}}`), "3", "agents.main.allowlist[0].env.A[0]", "longer"},
+	{mainList(`{"pattern": "/x", "env": {"A": [` + strings.Repeat(`"",`, approval.MaxEnvValues) + `""]}}`), "3", "agents.main.allowlist[0].env.A[64]", "more than 64"},
+	{mainList(`{"pattern": "/x", "env": {` + manyNames(approval.MaxEnv+1) + `}}`), "3", "agents.main.allowlist[0].env.A64", "more than 64"},
+	{mainList(`{"pattern": "/x", "env": {"A": ["1"], "a": ["1"]}}`), "3", "agents.main.allowlist[0].env.a", "case"},
+	{mainList(`{"pattern": "/x", "env": {"LD_PRELOAD": ["x"]}}`), "3", "agents.main.allowlist[0].env.LD_PRELOAD", "no entry carries"},
+	{mainList(`{"pattern": "/x", "env": {"path": ["x"]}}`), "3", "agents.main.allowlist[0].env.path", "no entry carries"},
+	{mainList(`{"pattern": "/x", "env": {"ENV": ["x"]}}`), "3", "agents.main.allowlist[0].env.ENV", "no entry carries"},
+	{mainList(`{"pattern": "/x", "env": {"GH_TOKEN": ["x"]}}`), "3", "agents.main.allowlist[0].env.GH_TOKEN", "no entry carries"},
+	{mainList(`{"pattern": "/x", "env": {"A-B": ["x"]}}`), "3", "agents.main.allowlist[0].env.A-B", "no entry carries"},
+	{mainList(`{"pattern": "tool:x", "env": {"A": ["1"]}}`), "3", "agents.main.allowlist[0].pattern", "is a tool"},
 	{mainList(`{"pattern": "/x", "argPattern": null}`), "3", "agents.main.allowlist[0].argPattern", "not null"},
 	{mainList(`{"pattern": "/x", "args": "-l"}`), "3", "agents.main.allowlist[0].args", "must be a list"},
 	{mainList(`{"pattern": "/x", "args": ["a", null]}`), "3", "agents.main.allowlist[0].args[1]", "not null"},
@@ -180,6 +198,32 @@ func TestRefused(t *testing.T) {
 		if !strings.HasPrefix(err.Error(), where+": ") || !strings.Contains(f.Problem, row.problem) {
 			t.Errorf("%s:\n got %s\nwant %s: … %s …", name, err, where, row.problem)
 		}
+	}
+}
+
+// manyNames are so many variables of an entry.
+func manyNames(n int) string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf(`"A%d": ["1"]`, i))
+	}
+	return strings.Join(names, ", ")
+}
+
+// TestCarriedVariables: what an entry carries is read and written as it is.
+func TestCarriedVariables(t *testing.T) {
+	const env = `{"GOOS": ["linux", "darwin"], "PORT": ["*"], "X": [""]}`
+	d := parse(t, mainList(`{"pattern": "/x", "env": `+env+`}`))
+	want := map[string][]string{"GOOS": {"linux", "darwin"}, "PORT": {approval.AnyValue}, "X": {""}}
+	for range 2 {
+		if got := d.Agents["main"].Allowlist[0].Env; !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		text, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = parse(t, string(text))
 	}
 }
 

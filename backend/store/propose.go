@@ -48,6 +48,9 @@ func (s *Store) Propose(baseHash string, text []byte) (Snapshot, error) {
 	case s.opt.Now().Sub(s.rejected.at) < quiet && len(Loosens(now.Document, doc)) > 0:
 		return now, ErrTurnedDown
 	}
+	if err := s.leases(now.Document, doc); err != nil {
+		return now, err
+	}
 	doc.Socket = s.accepted.doc.Socket
 	if text, err = doc.Encode(); err != nil {
 		return now, err

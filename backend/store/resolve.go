@@ -62,6 +62,7 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 	if tools, err := toolsOf(d.Extra, home); err == nil { // it was read when the file was
 		p.Tools = tools.layers(agentID)
 	}
+	p.Projects = d.projects(agentID)
 	charters, _ := chartersOf(d.Extra)
 	p.Charters = slices.Concat(charters[Every], charters[agentID])
 	p.Approvers, _ = approversOf(d.Extra)

@@ -120,7 +120,7 @@ type view struct {
 	// federated are the policies of gateways, by the key that signed them.
 	federated map[string]federated
 	ready     sync.Map // agent → approval.Policy
-	// others are the agents that only "tools", "charters" and gateways name.
+	// others are the agents that only "tools", "charters", "projects" and gateways name.
 	others map[string]bool
 	named  sync.Once
 }

@@ -64,7 +64,7 @@ func toolsOf(extra Extra, home string) (t toolSettings, err error) {
 	return t, err
 }
 
-// named returns the agents that "tools" and "charters" name.
+// named returns the agents that "tools", "charters" and "projects" name.
 func (d *Document) named() map[string]bool {
 	tools, _ := toolsOf(d.Extra, "") // they were read when the file was
 	names := map[string]bool{}
@@ -73,6 +73,9 @@ func (d *Document) named() map[string]bool {
 	}
 	for id := range d.Charters() {
 		names[id] = true
+	}
+	for _, p := range d.projectsOfOne() {
+		names[p.Agent] = true
 	}
 	return names
 }
@@ -169,7 +172,7 @@ func mixed(e approval.Entry) string {
 	switch {
 	case !tool && len(e.When) > 0:
 		return "is no tool, and \"when\" narrows only those"
-	case tool && (len(e.Args) > 0 || e.ArgPattern != "" || e.RequireIdentity != "" || len(e.Identity) > 0):
+	case tool && (len(e.Args) > 0 || e.ArgPattern != "" || len(e.Env) > 0 || e.RequireIdentity != "" || len(e.Identity) > 0):
 		return "is a tool: narrow it with \"when\", \"cwd\" and \"argsExact\""
 	}
 	return ""

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -126,8 +128,38 @@ func (s *Store) attempt(baseHash string, what saving, edit func(*Document) error
 	case err != nil:
 		return now, err
 	}
+	if what == savedEdit {
+		if err := s.leases(now.Document, doc); err != nil {
+			return now, err
+		}
+	}
 	s.fillSocket(doc)
 	return s.save(doc, what)
+}
+
+// leases refuses a document with a lease that lasts longer than one may, unless it
+// was there before.
+func (s *Store) leases(old, new *Document) error {
+	type lease struct {
+		agentID, pattern string
+		ends             int64
+	}
+	known := map[lease]bool{}
+	if old != nil {
+		for id, agent := range old.Agents {
+			for _, e := range agent.Allowlist {
+				known[lease{id, e.Pattern, e.ExpiresAt}] = true
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(new.Agents)) {
+		for _, e := range new.Agents[id].Allowlist {
+			if err := e.TooLong(s.opt.Now()); err != nil && !known[lease{id, e.Pattern, e.ExpiresAt}] {
+				return fmt.Errorf("agent %s, %s: %w", plain(id), plain(e.Pattern), err)
+			}
+		}
+	}
+	return nil
 }
 
 // save checks and writes a document and makes it the accepted one. It takes
@@ -176,6 +208,9 @@ func (s *Store) Accept(hash string) error {
 	return s.settled(s.settle(func(held *Held) error {
 		if held.Hash != hash {
 			return ErrChanged
+		}
+		if err := s.leases(s.accepted.doc, s.waiting.doc); err != nil {
+			return err
 		}
 		s.accept(s.waiting, savedEdit)
 		return nil

@@ -22,7 +22,7 @@ type looker struct {
 	Machine
 	cwd    string
 	tool   *approval.Tool
-	folder string // of the session, "" for none that counts
+	folder approval.Folder // of the session
 }
 
 // values looks at an object or a list of arguments. at is its dotted name, key
@@ -254,7 +254,10 @@ func (l *looker) look(at, name string) approval.ToolFile {
 	if f.Protected = l.protected(path.Clean(f.Path), reads); f.Protected == approval.ProtectedNot && f.Real != "" {
 		f.Protected = l.protected(f.Real, reads)
 	}
-	f.Inside = l.folder != "" && within(f.Real, l.folder) && (f.Real != l.folder || reads)
+	if f.Protected == approval.ProtectedNot && f.Real != "" && l.Key != nil && l.Key(f.File) {
+		f.Protected = approval.ProtectedKeys
+	}
+	f.Inside = l.folder.Holds(f.Real) && (f.Real != l.folder.Path || reads)
 	return f
 }
 
@@ -262,7 +265,7 @@ func (l *looker) protected(at string, reads bool) approval.Protected {
 	if p := l.Protected(at, reads); p != approval.ProtectedNot {
 		return p
 	}
-	if ofSystem(at) {
+	if isDevice(at) {
 		return approval.ProtectedKeys
 	}
 	return approval.ProtectedNot
@@ -315,49 +318,20 @@ func (l *looker) real(name string) (string, approval.File) {
 	return "", approval.File{}
 }
 
-// sessionFolder is the real folder of a session, "" where what the caller says
-// is no folder to work in: the root, a folder at the root, home or above.
-func sessionFolder(cwd string, m Machine) string {
-	file, err := m.Look(cwd)
-	if err != nil || !strings.HasPrefix(cwd, "/") {
-		return ""
-	}
-	home := m.Home
-	if h, err := m.Look(m.Home); err == nil {
-		home = h.Path
-	}
-	if strings.Count(file.Path, "/") < 2 || within(home, file.Path) || m.Protected(file.Path, false) != approval.ProtectedNot {
-		return ""
-	}
-	return file.Path
-}
-
 // within reports whether a path is a folder or lies in it, by whole segments.
 func within(at, folder string) bool {
 	return at != "" && folder != "" && (at == folder || strings.HasPrefix(at, strings.TrimRight(folder, "/")+"/"))
 }
 
-// ofSystem reports whether a path belongs to the system's own secrets, to its
-// devices or to the inside of a running program.
-func ofSystem(at string) bool {
-	at = strings.ToLower(at)
-	at = strings.TrimPrefix(at, "/system/volumes/data") // where macOS keeps what it shows at the root
-	at = strings.TrimPrefix(at, "/private")
+// isDevice reports whether a path belongs to the devices of the system but for
+// the few that hold nothing.
+func isDevice(at string) bool {
+	at = strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // where macOS keeps what it shows at the root
 	switch at {
-	case "/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/sudoers", "/etc/shadow-", "/etc/gshadow-", "/proc/kcore":
-		return true
 	case "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty":
 		return false
 	}
-	if rest, ok := strings.CutPrefix(at, "/proc/"); ok {
-		_, rest, _ = strings.Cut(rest, "/")
-		for _, secret := range []string{"environ", "mem", "fd", "root", "cwd", "map_files", "task"} {
-			if within(rest, secret) {
-				return true
-			}
-		}
-	}
-	return within(at, "/etc/sudoers.d") || within(at, "/dev")
+	return within(at, "/dev")
 }
 
 // text writes the value of an argument as rules compare it: a text as it is,

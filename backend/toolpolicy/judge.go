@@ -79,7 +79,7 @@ func (r *Rules) verdict(in Input, j *approval.Judgement) approval.SegmentJudgeme
 			continue
 		}
 		if why, rule := l.refuses(in); why != "" {
-			return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, t.FullName()+" "+why+" ("+l.Origin+")"), rule)
+			return verdict(approval.VerdictDeny, say(approval.ReasonDenylisted, t.FullName()+" "+why+" (rule "+rule+" of "+l.Origin+")"), rule)
 		}
 		for _, one := range l.rules {
 			if !refuses(one.name, t) {
@@ -162,8 +162,8 @@ type protected struct {
 }
 
 // protectedFinding says what holds for the protected state that a call names:
-// secrets and our own files are denied, whatever policy says, and start-up files
-// ask before they are written. Listing passes.
+// secrets and our own files are denied, whatever policy says, and what may hold
+// secrets asks, as do start-up files before they are written. Listing passes.
 func protectedFinding(t *approval.Tool) (p protected) {
 	for _, f := range t.Files {
 		name := path.Clean(f.Path)
@@ -173,6 +173,8 @@ func protectedFinding(t *approval.Tool) (p protected) {
 			return protected{approval.VerdictDeny, say(approval.ReasonProtectedState, name+" belongs to Countersign itself")}
 		case f.Protected == approval.ProtectedKeys:
 			return protected{approval.VerdictDeny, say(approval.ReasonProtectedState, name+" holds secrets, which no tool may be told")}
+		case f.Protected == approval.ProtectedPrivate:
+			p = protected{approval.VerdictAsk, say(approval.ReasonProtectedState, name+" may hold secrets, by its name or where it lies")}
 		default:
 			p = protected{approval.VerdictAsk, say(approval.ReasonProtectedState, name+" is read when programs start")}
 		}

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/project"
 )
 
 // world is a home with a project in it, on the real disk.
@@ -56,12 +58,22 @@ func (w *world) machine() Machine {
 	return Machine{Home: w.home, Look: a.World.Look, Link: readlink, Protected: a.Protected}
 }
 
+// folder is the session's folder, where the person named the one that the call
+// says.
+func (w *world) folder(cwd string) approval.Folder {
+	real := cwd
+	if file, err := (command.Disk{}).Look(cwd); err == nil {
+		real = file.Path
+	}
+	return project.Find(cwd, project.Person{Home: w.home, UID: os.Getuid()}, []approval.Project{{Path: real}}, command.Disk{})
+}
+
 func (w *world) judge(call approval.ToolCall, session string) (approval.Judgement, approval.Tool) {
 	w.t.Helper()
 	if call.Cwd == "" {
 		call.Cwd = w.project
 	}
-	tool, err := Look(&call, w.machine())
+	tool, err := Look(&call, w.folder(call.Cwd), w.machine())
 	if err != nil {
 		return approval.Judgement{Verdict: "invalid", Finding: approval.Finding{Sentence: err.Error()}}, tool
 	}
@@ -361,7 +373,7 @@ func TestBadCalls(t *testing.T) {
 func TestDigest(t *testing.T) {
 	w := newWorld(t)
 	look := func(c approval.ToolCall) string {
-		tool, err := Look(&c, w.machine())
+		tool, err := Look(&c, w.folder(c.Cwd), w.machine())
 		w.must(err)
 		return tool.Digest
 	}
@@ -420,7 +432,7 @@ func TestStrangeAddresses(t *testing.T) {
 	for _, address := range strangeAddresses {
 		for _, tool := range []string{"web_fetch", "fetch", "unknown"} {
 			c := call(tool, "url", address)
-			looked, err := Look(&c, w.machine())
+			looked, err := Look(&c, w.folder(c.Cwd), w.machine())
 			if err != nil {
 				continue
 			}
@@ -456,7 +468,7 @@ func FuzzLook(f *testing.F) {
 	m := Machine{Home: home, Look: a.World.Look, Link: readlink, Protected: a.Protected}
 	f.Fuzz(func(t *testing.T, name, args string) {
 		c := approval.ToolCall{Tool: name, Args: json.RawMessage(args), Cwd: home + "/work/app"}
-		tool, err := Look(&c, m)
+		tool, err := Look(&c, approvaltest.Named(c.Cwd), m)
 		if err != nil {
 			return
 		}

@@ -19,9 +19,9 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// Look says what a call would touch. Its error says why the call means nothing,
-// for the caller.
-func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
+// Look says what a call of a session whose folder is folder would touch. Its error
+// says why the call means nothing, for the caller.
+func Look(call *approval.ToolCall, folder approval.Folder, m Machine) (t approval.Tool, err error) {
 	if err := cmp.Or(checkName("tool", call.Tool, true), checkName("server", call.Server, false)); err != nil {
 		return t, err
 	}
@@ -52,7 +52,7 @@ func Look(call *approval.ToolCall, m Machine) (t approval.Tool, err error) {
 		t.Command = true
 		return t, nil
 	}
-	l := looker{m, call.Cwd, &t, sessionFolder(call.Cwd, m)}
+	l := looker{m, call.Cwd, &t, folder}
 	err = l.values("", "", args)
 	if err == nil && t.Server == "" && name == fileSearch && len(t.Files) == 0 { // it searches where the session is
 		t.Files = append(t.Files, l.look("path", cmp.Or(call.Cwd, "/")))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 func readlink(at string) string {
@@ -171,7 +172,7 @@ func TestDeepNames(t *testing.T) {
 	}
 	c := call("file_read", "path", strings.Repeat("a/", 2000)+"x")
 	c.Cwd = w.project
-	tool, err := Look(&c, m)
+	tool, err := Look(&c, approvaltest.Named(c.Cwd), m)
 	if err != nil || !tool.Files[0].Inside || looks > 100 {
 		t.Errorf("%d looks, %v", looks, err)
 	}

@@ -19,6 +19,8 @@ type Rules struct {
 	layers  []layer
 	entries []entry
 	denied  []approval.DenyRule
+	// ofCommands is told by OfCommands.
+	ofCommands bool
 }
 
 type layer struct {
@@ -64,6 +66,7 @@ func Prepare(p approval.Policy, home string) *Rules {
 			r.denied = append(r.denied, d)
 		}
 	}
+	r.ofCommands = r.saysOfCommands()
 	return r
 }
 
@@ -193,7 +196,7 @@ func goesUp(text string) bool { return slices.Contains(strings.Split(text, "/"),
 
 // over reports whether a lease of an entry is over for a call.
 func (e *entry) over(in Input) bool {
-	return e.Ended(in.Now) && (e.ExpiresAt != 0 && in.Now.UnixMilli() >= e.ExpiresAt || !slices.Contains(in.Paid, e.ID))
+	return e.Ended(in.Now) && (e.Ends() != 0 && in.Now.UnixMilli() >= e.Ends() || !slices.Contains(in.Paid, e.ID))
 }
 
 // Input is everything that one judgement looks at beside the rules.

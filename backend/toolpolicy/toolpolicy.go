@@ -1,6 +1,7 @@
 // Package toolpolicy decides whether a tool call may be made, as package policy
 // does for commands: it says what a call would touch, and judges that by the
-// layers of rules, the entries and what is known of the tool (tools-gate.md).
+// layers of rules, the entries and what is known of the tool (tools-gate.md). A
+// command is a call of bash_execute, whichever door it comes by.
 //
 // It is pure but for the one look at the files that a call names, which its
 // caller hands in. It makes no call and changes nothing. What must never
@@ -23,6 +24,9 @@ type Machine struct {
 	// Protected says which protected state a path is; reads tells that it is only
 	// read.
 	Protected func(path string, reads bool) approval.Protected
+	// Key reports whether what a file holds begins as a key does; nil where nobody
+	// looks.
+	Key func(file approval.File) bool
 }
 
 // Bounds of a call. What goes beyond them is invalid.

@@ -60,6 +60,8 @@ var All = []Verb{
 	{Words: "approvals approve", Person: Yes},
 	{Words: "approvals deny", Tightens: Yes},
 	{Words: "approvals hold", Tightens: Yes},
+	{Words: "approvals standing", Reads: Yes},
+	{Words: "approvals forget", Person: "a denial", Tightens: "a yes"},
 	{Words: "approvals serve", Person: Yes},
 	{Words: "policy show", Reads: Yes},
 	{Words: "policy set", Tightens: "stricter", Person: "looser"},
@@ -68,8 +70,14 @@ var All = []Verb{
 	{Words: "policy diff", Reads: Yes},
 	{Words: "policy accept", Reads: "without a hash", Person: "a hash"},
 	{Words: "policy reject", Person: Yes},
+	{Words: "policy skills list", Reads: Yes},
+	{Words: "policy skills accept", Person: Yes},
+	{Words: "policy skills drop", Tightens: Yes},
 	{Words: "policy follow", Tightens: "a new source", Person: "another key"},
 	{Words: "policy unfollow", Person: Yes},
+	{Words: "projects list", Reads: Yes},
+	{Words: "projects add", Tightens: "--no", Person: "a folder"},
+	{Words: "projects remove", Tightens: "a project", Person: "a no"},
 	{Words: "charters list", Reads: Yes},
 	{Words: "charters show", Reads: Yes},
 	{Words: "charters accept", Person: Yes},
@@ -125,6 +133,7 @@ func Find(args []string) (verb Verb, mark Mark, rest []string) {
 		return verb, None, nil
 	}
 	second, both := next(first)
+	third, all := next(both)
 	group := false
 	for _, v := range All {
 		switch v.Words {
@@ -132,6 +141,8 @@ func Find(args []string) (verb Verb, mark Mark, rest []string) {
 			return v, v.mark(first), first
 		case word + " " + second:
 			return v, v.mark(both), both
+		case word + " " + second + " " + third:
+			return v, v.mark(all), all
 		}
 		of, _, two := strings.Cut(v.Words, " ")
 		if group = group || two && of == word; v.Default && of == word {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import App from './App.svelte'
 import { fake, type Fake, type Fixture } from './lib/backend.fake'
 import { calls, ended, host, question, replace, widths } from './lib/sample'
-import { change as text } from './lib/text'
+import { change as text, folder as folderText } from './lib/text'
 import type { Question, WouldDo } from './lib/types'
 
 const fixtures = import.meta.glob<Fixture>('./fixtures/*.json', { eager: true, import: 'default' })
@@ -614,5 +614,69 @@ describe('an edit of the policy file from outside', () => {
     const { queryByRole } = await open(backend)
     expect(queryByRole('alertdialog')).toBeNull()
     expect(calls(backend, 'ready')).toEqual([])
+  })
+})
+
+describe('a folder that may be a project', () => {
+  const asked = (name = 'panel-folder', settings = false) => {
+    const fixture = structuredClone(fixtures[`./fixtures/${name}.json`]!)
+    return fake({ ...fixture, screen: { ...fixture.screen, settings } })
+  }
+  const answers = (backend: Fake) => calls(backend, 'answerFolder')
+
+  test('names the folder, and what each answer means', async () => {
+    const { getByRole, getByText } = await open(asked())
+    expect(getByRole('alertdialog', { name: /^Is ~\/Work\/ledger a project of yours\?/ })).toBeTruthy()
+    expect(getByText(folderText.why('claude-code'))).toBeTruthy()
+    expect(getByText(folderText.closesIn, { exact: false })).toBeTruthy()
+    const means = (name: string) => document.getElementById(getByRole('button', { name }).getAttribute('aria-describedby')!)?.textContent
+    expect([folderText.no, folderText.yesEvery, folderText.yesAgent].map(means)).toEqual([folderText.noMeans, folderText.everyMeans, folderText.agentMeans('claude-code')])
+  })
+
+  test('has no key for a yes, the focus is on the no, and Escape is it', async () => {
+    const backend = asked()
+    const { getByRole } = await open(backend)
+    expect(document.activeElement).toBe(getByRole('button', { name: folderText.no }))
+    const yes = getByRole('button', { name: folderText.yesAgent })
+    yes.focus()
+    for (const key of ['Enter', 'o', 'a']) press(key, key === 'Enter' ? {} : ctrl)
+    await settle()
+    expect(answers(backend)).toEqual([])
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([['folder:5f1d', 'no']])
+  })
+
+  test.each([['agent', folderText.yesAgent], ['every', folderText.yesEvery]])('%s', async (answer, name) => {
+    const backend = asked()
+    const { getByRole, queryByRole } = await open(backend)
+    getByRole('button', { name }).click()
+    await settle()
+    expect(answers(backend)).toEqual([['folder:5f1d', answer]])
+    expect(queryByRole('alertdialog')).toBeNull()
+  })
+
+  test('counts nothing in the first half second', async () => {
+    const backend = asked()
+    const { getByRole } = render(App, { backend })
+    await settle()
+    getByRole('button', { name: folderText.yesAgent }).click()
+    press('Escape')
+    await settle()
+    expect(answers(backend)).toEqual([])
+  })
+
+  test('is for one agent at most where it holds other projects', async () => {
+    const { getByText, queryByRole } = await open(asked('panel-folder-holds'))
+    expect(getByText(folderText.holds(6))).toBeTruthy()
+    expect(getByText(folderText.medium)).toBeTruthy()
+    expect(queryByRole('button', { name: folderText.yesEvery })).toBeNull()
+  })
+
+  test('covers the settings, and the host knows what is on the page', async () => {
+    const backend = asked('panel-folder', true)
+    const { container } = await open(backend)
+    expect(calls(backend, 'ready').at(-1)?.[0]).toBe('folder:5f1d')
+    expect((container.querySelector('.sheet-under') as HTMLElement).inert).toBe(true)
   })
 })

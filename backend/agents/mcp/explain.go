@@ -65,6 +65,12 @@ func opinionOf(got host.Explanation) Opinion {
 		}
 		p := Part{Command: written(got.Plan.Text, seg), Verdict: j.Segments[i].Verdict}
 		p.Reason, p.Sentence = j.Segments[i].Reason, display.Line(j.Segments[i].Sentence)
+		if seg.Words != nil { // the sentence may name the files that a pattern stands for
+			if p.Sentence == o.Sentence {
+				o.Sentence = ""
+			}
+			p.Sentence = ""
+		}
 		o.Segments = append(o.Segments, p)
 	}
 	if j.Verdict == approval.VerdictDeny {

@@ -37,7 +37,10 @@ const (
 
 // outcomeOf is what a client is told of an answer of the host.
 func outcomeOf(a ipc.ExecAnswer) Outcome {
-	o := Outcome{ExitCode: a.ExitCode, TimedOut: a.TimedOut, Success: a.Success, Stdout: a.Stdout, Stderr: a.Stderr, Error: a.Error, Receipt: a.Receipt}
+	o := Outcome{ExitCode: a.ExitCode, TimedOut: a.TimedOut, Success: a.Success, Stdout: a.Stdout, Stderr: a.Stderr, Error: a.Error}
+	if a.Receipt != nil && a.Receipt.Verdict == approval.VerdictDeny {
+		o.Receipt = a.Receipt
+	}
 	if name, is := strings.CutPrefix(a.Error, approval.EndedBySignal); is {
 		o.Signal = name
 	}

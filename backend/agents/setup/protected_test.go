@@ -21,7 +21,7 @@ func TestHooksAreProtected(t *testing.T) {
 			files = append(files, path.Join("/home/ann/app", target.project))
 		}
 		for _, file := range files {
-			if got := a.Protected(file, false); got != approval.ProtectedStartup {
+			if got := a.Protected(file, false); got != approval.ProtectedStartup && got != approval.ProtectedKeys {
 				t.Errorf("%s: %s is protected as %q", target.agent, file, got)
 			}
 		}

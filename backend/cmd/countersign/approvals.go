@@ -15,6 +15,8 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/envnames"
+	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/store"
@@ -31,6 +33,9 @@ type approvalsCommands struct {
 	Deny    approvalsDeny    `cmd:"" help:"Deny a waiting question."`
 	Hold    approvalsHold    `cmd:"" help:"Stop the clock of a waiting question, as far as its caller waits."`
 	Serve   approvalsServe   `cmd:"" help:"Let other programs of yours answer questions, over a WebSocket on this machine."`
+
+	Standing approvalsStanding `cmd:"" help:"List the answers that stand for requests to come."`
+	Forget   approvalsForget   `cmd:"" help:"End an answer that stands: the request is asked about again."`
 }
 
 type approvalsGet struct{}
@@ -141,6 +146,8 @@ type approvalsAdd struct {
 	Cwd     string        `help:"Only in this folder or below." placeholder:"PATTERN"`
 	Args    []string      `help:"Leading arguments that must be equal; * matches one." placeholder:"WORD"`
 	Exact   bool          `help:"No further arguments."`
+	Env     []string      `help:"A variable that the program may be given, with this value; may be repeated." placeholder:"NAME=VALUE" sep:"none"`
+	Any     bool          `name:"any-value" help:"Let --env NAME=* stand for any value of the variable."`
 	Session string        `help:"Only in this session." placeholder:"KEY"`
 	Require string        `help:"Only a file with the recorded sha256 or signer, though its package manager changed it." enum:",sha256,signer" default:"" placeholder:"WHAT"`
 	For     time.Duration `help:"End after this time." placeholder:"D"`
@@ -154,6 +161,13 @@ func (c approvalsAdd) Run(p *program) error {
 	if c.For < 0 || c.Uses < 0 {
 		return exit{exitUsage, "--for and --uses must be positive"}
 	}
+	env, err := c.variables()
+	if err != nil {
+		return err
+	}
+	if c.For > approval.LeaseLimit {
+		return exit{exitUsage, "--for is 720h (30 days) at most; without it the entry stays until it is removed"}
+	}
 	params := map[string]any{"agentId": c.Agent}
 	edit := func(d *store.Document) error {
 		d.Deny(c.Agent, approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note})
@@ -163,8 +177,8 @@ func (c approvalsAdd) Run(p *program) error {
 		params["deny"] = approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note}
 	} else {
 		e := approval.Entry{
-			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact,
-			SessionKey: c.Session, RequireIdentity: c.Require, Note: c.Note, AddedBy: "command line",
+			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact, Env: env,
+			SessionKey: c.Session, RequireIdentity: c.Require, Note: c.Note, AddedBy: "command line", AddedAt: time.Now().UnixMilli(),
 		}
 		if c.For > 0 {
 			e.ExpiresAt = time.Now().Add(c.For).UnixMilli()
@@ -180,6 +194,28 @@ func (c approvalsAdd) Run(p *program) error {
 		}
 	}
 	return p.change("entries.add", params, edit)
+}
+
+// variables are those that an entry is to carry. Any value of one needs a word more.
+func (c approvalsAdd) variables() (map[string][]string, error) {
+	var env map[string][]string
+	for _, kv := range c.Env {
+		name, value, ok := strings.Cut(kv, "=")
+		switch {
+		case c.Deny:
+			return nil, exit{exitUsage, "a rule of the denylist carries no variables: leave --env out"}
+		case !ok || !envnames.Carried(name):
+			return nil, exit{exitUsage, fmt.Sprintf("--env needs NAME=VALUE, and a variable that is no secret, no loader and none of a shell or of Countersign: not %q", kv)}
+		case value == approval.AnyValue && !c.Any:
+			return nil, exit{exitUsage, fmt.Sprintf("--env %s stands for any value, also one that starts a program: say --any-value as well, or name the values", kv)}
+		case env == nil:
+			env = map[string][]string{}
+		}
+		if !slices.Contains(env[name], value) {
+			env[name] = append(env[name], value)
+		}
+	}
+	return env, nil
 }
 
 // loosens ends an edit that the person has to agree to first.
@@ -309,11 +345,12 @@ func (c approvalsApprove) Run(p *program) error {
 	if choice.Width == approval.WidthUnset && choice.Keep.Lease() && len(q.Judgement.Offers) > 0 {
 		choice.Width = q.Judgement.Offers[0].Width
 	}
-	return p.answer(q, d, choice, "")
+	return p.answer(q, d, choice)
 }
 
 type approvalsDeny struct {
 	Note string `help:"What the agent should know." placeholder:"TEXT"`
+	For  string `help:"How long the same is denied without a question: a time, session, or once for this one alone." default:"10m" placeholder:"HOW-LONG"`
 	ID   string `arg:"" help:"Id of the question, or its beginning."`
 }
 
@@ -322,7 +359,48 @@ func (c approvalsDeny) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.answer(q, approval.DecisionDeny, approval.Choice{}, c.Note)
+	var got host.DeniedUntil
+	params := map[string]any{"id": q.ID, "decision": approval.DecisionDeny, "note": c.Note, "for": c.For}
+	if err := p.operate("pending.answer", params, &got); err != nil {
+		return err
+	}
+	return p.print(map[string]any{"ok": true, "until": got.Until}, func(w io.Writer) {
+		switch {
+		case got.Until != 0:
+			fmt.Fprintf(w, "Denied. The same is denied until %s; %s approvals standing lists it.\n", time.UnixMilli(got.Until).Format(time.TimeOnly), p.self())
+		case c.For == "session":
+			fmt.Fprintf(w, "Denied. The same is denied in this session; %s approvals standing lists it.\n", p.self())
+		}
+	})
+}
+
+type approvalsStanding struct{}
+
+func (approvalsStanding) Run(p *program) error {
+	var list []gate.Standing
+	if err := p.read("standing.list", nil, &list); err != nil {
+		return err
+	}
+	return p.print(list, func(w io.Writer) {
+		for _, one := range list {
+			word := "denied"
+			if one.Decision == approval.AllowOnce {
+				word = "allowed once"
+			}
+			fmt.Fprintf(w, "%s  %s  %s until %s  %s\n", one.ID, display.Escape(one.AgentID), word, time.UnixMilli(one.Until).Format(time.DateTime), display.Escape(one.Command))
+		}
+	})
+}
+
+type approvalsForget struct {
+	ID string `arg:"" help:"Id of the answer."`
+}
+
+func (c approvalsForget) Run(p *program) error {
+	if err := p.operate("standing.forget", map[string]string{"id": c.ID}, nil); err != nil {
+		return err
+	}
+	return p.done()
 }
 
 type approvalsHold struct {
@@ -357,8 +435,8 @@ func (p *program) question(id string) (q approval.Prompt, err error) {
 	return list[0], nil
 }
 
-func (p *program) answer(q approval.Prompt, d approval.Decision, c approval.Choice, note string) error {
-	params := map[string]any{"id": q.ID, "digest": q.Digest(), "count": q.Count, "decision": d, "note": note}
+func (p *program) answer(q approval.Prompt, d approval.Decision, c approval.Choice) error {
+	params := map[string]any{"id": q.ID, "digest": q.Digest(), "count": q.Count, "decision": d}
 	if c != (approval.Choice{}) {
 		params["choice"] = c
 	}

@@ -157,11 +157,15 @@ func (a *asker) answer(ctx context.Context, p approval.Prompt, text string) bool
 		return false
 	}
 	params := map[string]any{"id": p.ID, "digest": p.Digest(), "count": p.Count, "decision": d, "note": strings.TrimSpace(note)}
-	if err := a.client.CallSigned(ctx, a.key, a.sign, "pending.answer", params, nil); err != nil {
+	var denied host.DeniedUntil
+	if err := a.client.CallSigned(ctx, a.key, a.sign, "pending.answer", params, &denied); err != nil {
 		fmt.Fprintln(a.stderr, "—", plain(err))
 		return true
 	}
 	fmt.Fprintln(a.stderr, "— "+string(d)+".")
+	if denied.Until != 0 {
+		fmt.Fprintf(a.stderr, "The same is denied until %s.\n", time.UnixMilli(denied.Until).Format(time.TimeOnly))
+	}
 	return true
 }
 

@@ -169,6 +169,7 @@ func (o orders) everything(way string) (tries []attempt) {
 		{"entries.add", map[string]any{"agentId": "*", "entry": entry}},
 		{"entries.remove", map[string]any{"agentId": "*", "which": "/usr/bin/id"}},
 		{"leases.end", nil},
+		{"skills.use", map[string]any{"agentId": "*", "skill": map[string]any{"name": "id", "path": "/usr/bin/id"}}},
 		{"environment.read", nil},
 		{"pause", map[string]any{}},
 		{"resume", nil},
@@ -187,6 +188,7 @@ func (o orders) everything(way string) (tries []attempt) {
 		{"policy", "set", "security", "full"},
 		{"policy", "set", "--agent", "main", "ask", "off"},
 		{"policy", "reject"},
+		{"policy", "skills", "accept", "/usr/bin/id"},
 		{"running", "stop", o.Run},
 	} {
 		cmd := exec.Command(o.Ours, append([]string{"--state-dir", o.State}, words...)...)

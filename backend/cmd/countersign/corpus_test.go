@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/corpus"
 )
 
@@ -26,6 +27,13 @@ func readCorpus(t *testing.T) *corpus.File {
 		t.Errorf("fields of %s that nobody reads: %q", corpusFile, cases.Unknown)
 	}
 	return cases
+}
+
+// asksForVariables are cases that the file would rather let pass, and that ask for
+// the variables that they set.
+var asksForVariables = map[string]string{
+	"dp-ben-0002": "FOO and BAZ are names of which nothing is known",
+	"dp-ben-0007": "GOOS and GOARCH name programs that go starts: go_OS_ARCH_exec",
 }
 
 // TestCorpus judges the file as `countersign policy test` does. What must hold
@@ -60,7 +68,43 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %d, at most %d", goal.what, goal.have, goal.max)
 		}
 	}
+	for _, c := range cases.Cases {
+		if why, listed := asksForVariables[c.ID]; listed {
+			if j := trial.labelled(c); j.Verdict != approval.VerdictAsk || j.Reason != approval.ReasonEnvAsks || len(j.Writes) == 0 {
+				t.Errorf("%s is listed as asking, with an entry offered (%s), and is %s: %s", c.ID, why, j.Verdict, j.Sentence)
+			}
+		}
+	}
 	if score.Must.Cases == 0 || score.Strict.Of == 0 || score.Should.Of == 0 {
 		t.Errorf("nothing was counted: %+v", score)
+	}
+}
+
+// TestCorpusInNoProject judges the same where the agent works in a folder that is
+// no project: nothing passes there that does not pass in a project, and of the
+// harmless commands that pass in one at most this many ask. Most of them are of git,
+// which has nothing to do in such a folder.
+func TestCorpusInNoProject(t *testing.T) {
+	const most = 98
+	cases := readCorpus(t)
+	inside, outside := newTrial(cases), newTrial(cases)
+	outside.folder = approval.Folder{Offer: inside.folder.Path}
+	passed, asks := 0, 0
+	for _, c := range cases.Cases {
+		in, out := inside.labelled(c), outside.labelled(c)
+		if approval.StricterVerdict(in.Verdict, out.Verdict) != out.Verdict {
+			t.Errorf("%s: %s in a project, %s in none: %s", c.ID, in.Verdict, out.Verdict, inputOf(c))
+		}
+		if in.Verdict != approval.VerdictAllow || c.Expect != approval.VerdictAllow {
+			continue
+		}
+		passed++
+		if out.Verdict != approval.VerdictAllow {
+			asks++
+			t.Logf("%s: %s\n    %s", c.ID, because(out), inputOf(c))
+		}
+	}
+	if t.Logf("%d of %d ask more", asks, passed); passed < 250 || asks > most {
+		t.Errorf("%d of %d ask more, at most %d may", asks, passed, most)
 	}
 }

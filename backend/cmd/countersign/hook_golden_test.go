@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/agents/hook"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
@@ -109,7 +110,7 @@ func TestGoldenCalls(t *testing.T) {
 			if c.Call == nil || c.Outcome != nil && c.Outcome.Receipt.Reason == approval.ReasonInvalid {
 				continue
 			}
-			if _, err := toolpolicy.Look(c.Call, machine); err != nil {
+			if _, err := toolpolicy.Look(c.Call, approvaltest.Named(c.Call.Cwd), machine); err != nil {
 				t.Errorf("%s, %s: %v", agent.Name, c.Name, err)
 			}
 		}

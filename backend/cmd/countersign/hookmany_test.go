@@ -173,7 +173,7 @@ func TestHooksManyQuestions(t *testing.T) {
 		later  = " You may ask again later, or continue without it."
 		full   = "rate limited: too many questions of this agent are waiting already." + later
 		closed = "approval prompt closed without decision: the host is closing." + later
-		no     = "SYSTEM_RUN_DENIED: user denied. The person said no: stop here and ask them in the conversation."
+		no     = "SYSTEM_RUN_DENIED: user denied. It is about: %s. The person said no: stop here and ask them in the conversation."
 	)
 	for _, agent := range manyAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestHooksManyQuestions(t *testing.T) {
 				t.Fatalf("%s was allowed, and hook %d says %+v", open[0].Plan.Text, h.i, h.ended)
 			}
 			w.must(t, "approvals", "deny", open[1].ID)
-			ends(1, fmt.Sprintf(agent.deny, no))
+			ends(1, fmt.Sprintf(agent.deny, fmt.Sprintf(no, open[1].Plan.Text)))
 			if waits[open[1].Plan.Text] {
 				t.Errorf("another than %s was denied", open[1].Plan.Text)
 			}

@@ -46,6 +46,7 @@ type commands struct {
 	Run        runCommand        `cmd:"" help:"Run a command as an agent would: judged, asked, run by the host."`
 	Approvals  approvalsCommands `cmd:"" help:"Entries of the policy, and waiting questions."`
 	Policy     policyCommands    `cmd:"" help:"What holds for an agent, and why."`
+	Projects   projectsCommands  `cmd:"" help:"Folders that are projects though they are no checkouts of git."`
 	Charters   chartersCommands  `cmd:"" help:"What agents may never do, and are asked about each time."`
 	Leases     leasesCommands    `cmd:"" help:"Entries that have an end."`
 	Running    runningCommands   `cmd:"" help:"Commands that run now."`

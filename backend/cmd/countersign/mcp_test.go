@@ -199,7 +199,7 @@ func TestMCPExec(t *testing.T) {
 		{`{"command": "printf x && false"}`, mcp.Outcome{Stdout: "x"}, 1},
 		{`{"command": "printf {1..3}"}`, mcp.Outcome{Success: true, Stdout: "1"}, 0}, // as bash has it, not sh
 		{`{"command": "printf é\\\\n"}`, mcp.Outcome{Success: true, Stdout: "é\n"}, 0},
-		{`{"command": "printf \"$GREETING\"", "env": {"LC_GREETING": "x"}}`, mcp.Outcome{Success: true}, 0},
+		{`{"command": "printf \"$TZ\"", "env": {"TZ": "UTC"}}`, mcp.Outcome{Success: true, Stdout: "UTC"}, 0},
 		{`{"command": "pwd", "workdir": "/"}`, mcp.Outcome{Success: true, Stdout: "/\n"}, 0},
 		{`{"command": "pwd"}`, mcp.Outcome{Success: true, Stdout: w.home + "\n"}, 0},
 		{`{"command": "sleep 1000", "timeout": 0.05}`, mcp.Outcome{TimedOut: true}, -1},
@@ -239,7 +239,7 @@ func TestMCPDenied(t *testing.T) {
 		rest       string // of the receipt: segment, rule, who, instead
 	}{
 		{"policy", `{"command": "printf x; uname"}`, "", approval.ReasonDenylisted, false, string(approval.EndingPolicy), "uname uname  "},
-		{"person", `{"command": "touch made"}`, "deny", approval.ReasonUserDenied, false, string(approval.EndingPersonSaidNo), "  command line "},
+		{"person", `{"command": "touch made"}`, "deny", approval.ReasonUserDenied, false, string(approval.EndingPersonSaidNo), "touch made  command line "},
 		{"environment", `{"command": "printf x", "env": {"LD_PRELOAD": "x"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
 		{"own path", `{"command": "printf x", "env": {"PATH": "/tmp"}}`, "", approval.ReasonEnvRefused, false, string(approval.EndingPolicy), "   "},
 		{"nothing", `{"command": ["", "x"]}`, "", approval.ReasonInvalid, false, "", "   "},
@@ -453,7 +453,7 @@ func TestMCPExplain(t *testing.T) {
 		parts   string
 	}{
 		{"printf x", approval.VerdictAllow, "", "printf x: allow"},
-		{"printf x && touch made", approval.VerdictAsk, approval.ReasonAllowlistMiss, "printf x: allow, touch made: ask"},
+		{"printf x && touch made", approval.VerdictAsk, approval.ReasonOutsideFolder, "printf x: allow, touch made: ask"},
 		{"printf x | uname", approval.VerdictDeny, approval.ReasonDenylisted, "printf x: allow, uname: deny"},
 		{"printf \u202e", approval.VerdictAsk, approval.ReasonUnreadable, ""},
 		{"printf 'a\u200bb'", approval.VerdictAsk, approval.ReasonUnreadable, ""},

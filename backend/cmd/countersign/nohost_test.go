@@ -147,7 +147,7 @@ func withoutHost(t *testing.T) (w *world, project string) {
 	t.Helper()
 	w = testWorld(t)
 	w.policy(t, `{"version": 1, "socket": {"token": "t"}, "defaults": {"security": "allowlist", "ask": "on-miss", "denylist": [{"pattern": "touch"}]},
-		"agents": {"*": {"allowlist": [{"pattern": "uname"}]}}}`)
+		"agents": {"*": {"allowlist": [{"pattern": "uname"}]}}, "projects": [{"path": "`+w.home+`/project"}]}`)
 	if err := w.start("--ask=nobody"); err != nil {
 		t.Fatal(err)
 	}

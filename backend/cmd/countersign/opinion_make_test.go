@@ -153,7 +153,7 @@ func (m *maker) statement() string {
 		return text
 	case 15:
 		m.vars = true
-		return pick(m.draws, []string{"X=README.md", "X='a b'", "export X=x", "X=\"$(ls)\""})
+		return pick(m.draws, []string{"X=README.md", "X='a b'", "export LANG=C", "X=\"$(ls)\""})
 	case 14:
 		text := pick(m.draws, []string{":", "true", "false", "pwd", "test -f README.md", "[ -d src ]", "[ a '=' b ]", "set -e", "set -euo pipefail", "echo `ls`", "echo \"$?\"", "time ls", "time -p wc README.md", "true wget"})
 		m.bashOnly = m.bashOnly || strings.HasPrefix(text, "time ") || strings.Contains(text, "pipefail") // a program, and a mistake, for sh
@@ -208,7 +208,7 @@ func (m *maker) pipeline() string {
 func (m *maker) simple() string {
 	text := ""
 	if m.one(12) {
-		text = pick(m.draws, []string{"FOO=bar ", "LANG=C ", "A=1 B='x y' ", "NO_COLOR=1 ", "LC_ALL=C FOO= "})
+		text = pick(m.draws, []string{"CI=1 ", "LANG=C ", "TERM=dumb TZ='UTC' ", "NO_COLOR=1 ", "LC_ALL=C PAGER= "})
 	}
 	if m.one(16) {
 		text += strings.TrimPrefix(m.redirect(1), " ") + " "
@@ -270,13 +270,13 @@ func (m *maker) command() (words []word) {
 // wrapper is what stands before another command; last says that only a reader
 // may follow.
 func (m *maker) wrapper() (words []word, last bool) {
-	env := []string{"env", "env -i", "env A=b", "env -u FOO", "env A=b B=c", "env -i A=b", "env --", "env -u FOO A=b", "/usr/bin/env", "env --ignore-environment", "env --unset=FOO"}
+	env := []string{"env", "env -i", "env CI=1", "env -u FOO", "env CI=1 TZ=UTC", "env -i CI=1", "env --", "env -u FOO CI=1", "/usr/bin/env", "env --ignore-environment", "env --unset=FOO"}
 	others := []string{
 		"nice", "nice -n 5", "nice -n5", "nice --adjustment=5", "nohup", "timeout 5", "timeout 1m", "timeout -k 1 5", "timeout -s KILL 5", "timeout --signal=TERM 5", "timeout --foreground 5",
 		"timeout -k5 5", "stdbuf -oL", "stdbuf -o L", "stdbuf --output=L", "stdbuf -i0 -oL", "timeout --preserve-status 5s", "nice --", "nohup --", "timeout -- 5",
 	}
 	readers := []string{
-		"xargs", "xargs -0", "xargs -n 1", "xargs -n1", "xargs -0 -n1", "xargs -r", "xargs -P 4", "xargs -L 1", "find . -exec", "find src -name *.go -exec", "find . -type f -print -execdir", "xargs -0n1", "xargs --null", "xargs --max-args=1", "xargs -I {}",
+		"xargs", "xargs -0", "xargs -n 1", "xargs -n1", "xargs -0 -n1", "xargs -r", "xargs -P 4", "xargs -L 1", "find src -exec", "find src -name *.go -exec", "find src -type f -print -execdir", "xargs -0n1", "xargs --null", "xargs --max-args=1", "xargs -I {}",
 	}
 	var line string
 	switch m.n(4) {
@@ -284,7 +284,7 @@ func (m *maker) wrapper() (words []word, last bool) {
 		line = pick(m.draws, env)
 	case 3:
 		if line, last = pick(m.draws, readers), true; m.secrets {
-			line = "find . -exec"
+			line = "find src -exec"
 		}
 	default:
 		line = pick(m.draws, others)

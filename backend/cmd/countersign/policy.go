@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
@@ -16,11 +18,13 @@ import (
 type policyCommands struct {
 	Show    policyShow    `cmd:"" help:"What holds for an agent, and where each value comes from."`
 	Set     policySet     `cmd:"" help:"Set security, ask, askFallback, autoAllowSkills or presence."`
-	Explain policyExplain `cmd:"" help:"Judge a command without running it."`
+	Explain policyExplain `cmd:"" help:"Judge a command without running it, or a tool call without making it."`
 	Test    policyTest    `cmd:"" help:"Judge the cases of a file on the machine it invents, running nothing."`
 	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`
 	Accept  policyAccept  `cmd:"" help:"Accept an edit of the policy file that waits."`
 	Reject  policyReject  `cmd:"" help:"Take an edit of the policy file back."`
+
+	Skills skillsCommands `cmd:"" help:"Programs of skills, which run without a question as they were accepted."`
 
 	Follow   policyFollow   `cmd:"" help:"Have the policies that a gateway signs hold here too, as far as they tighten."`
 	Unfollow policyUnfollow `cmd:"" help:"Have them hold here no more."`
@@ -35,7 +39,12 @@ func (c policyShow) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.print(got, func(w io.Writer) {
+	skills := skillRows(got.Policy.Skills)
+	shown := struct {
+		host.Policy
+		Skills []skillRow `json:"skills"`
+	}{got, skills}
+	return p.print(shown, func(w io.Writer) {
 		row := func(name, value string) {
 			fmt.Fprintf(w, "%-12s %-10s from %s\n", name, value, cmp.Or(got.Policy.Origins[name], "built in"))
 		}
@@ -43,6 +52,14 @@ func (c policyShow) Run(p *program) error {
 		row("ask", string(got.Policy.Ask))
 		row("askFallback", string(got.Policy.AskFallback))
 		fmt.Fprintf(w, "%-12s %d\n%-12s %d\n", "entries", len(got.Policy.Allowlist), "deny rules", len(got.Policy.Denylist))
+		if len(skills) > 0 {
+			asked := "each is asked about"
+			if got.Policy.AutoAllowSkills {
+				asked = fmt.Sprintf("%d to accept", unaccepted(skills))
+			}
+			fmt.Fprintf(w, "%-12s %d, %s\n", "skills", len(skills), asked)
+			writeSkills(w, skills)
+		}
 		if got.Broken == "" && got.Policy.Broken != "" {
 			fmt.Fprintln(w, "Nothing runs:", display.Escape(got.Policy.Broken))
 		}
@@ -106,20 +123,20 @@ func (c policySet) Run(p *program) error {
 
 type policyExplain struct {
 	Agent   string   `help:"Agent id." default:"main" placeholder:"ID"`
+	Session string   `help:"Session key." placeholder:"KEY"`
 	Cwd     string   `help:"Working directory (default: this one)." placeholder:"DIR"`
-	Command []string `arg:"" passthrough:"partial" help:"The command and its words; a single one with blanks is a text for bash."`
+	Env     []string `help:"Set a variable; may be repeated." placeholder:"K=V" sep:"none"`
+	Tool    string   `help:"Judge a call of this tool, whose arguments stand in the place of a command as a JSON object; SERVER/TOOL is one of an MCP server." placeholder:"NAME"`
+	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command and its words; a single one with blanks that names no file is a text for bash. With --tool the arguments."`
 }
 
 func (c policyExplain) Run(p *program) error {
-	req, err := (&runCommand{Cwd: c.Cwd, Command: c.Command}).request()
+	method, params, err := c.call()
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
-	if text := req.Command[0]; len(req.Command) == 1 && strings.ContainsAny(text, " \t\n") && !strings.HasPrefix(text, "/") {
-		req.Command = []string{"bash", "-c", text}
-	}
 	var got host.Explanation
-	if err := p.read("explain", map[string]any{"command": req.Command, "cwd": req.Cwd, "agentId": c.Agent}, &got); err != nil {
+	if err := p.read(method, params, &got); err != nil {
 		return err
 	}
 	return p.print(got, func(w io.Writer) {
@@ -129,7 +146,37 @@ func (c policyExplain) Run(p *program) error {
 		}
 		fmt.Fprintln(w)
 		writeSegments(w, got.Plan, got.Judgement)
+		writeFolder(w, got.Plan)
 	})
+}
+
+// call is what the host is asked.
+func (c policyExplain) call() (method string, params any, err error) {
+	run := &runCommand{Cwd: c.Cwd, Agent: c.Agent, Session: c.Session, Env: c.Env, Command: c.Command}
+	if c.Tool == "" {
+		req, err := run.request()
+		return "explain", map[string]any{
+			"command": req.Command, "cwd": req.Cwd, "env": req.Env, "agentId": req.AgentID, "sessionKey": req.SessionKey,
+		}, err
+	}
+	args := givenWords(c.Command)
+	switch {
+	case len(args) > 1:
+		return "", nil, errors.New("the arguments of a tool are one JSON object: put it in quotes")
+	case len(args) == 0:
+		args = []string{"{}"}
+	case !json.Valid([]byte(args[0])):
+		return "", nil, errors.New("the arguments of a tool are one JSON object, which this is not")
+	}
+	run.Command = []string{c.Tool} // its folder and environment are read as those of a command
+	req, err := run.request()
+	call := approval.ToolCall{
+		Tool: c.Tool, Args: json.RawMessage(args[0]), Cwd: req.Cwd, Env: req.Env, AgentID: req.AgentID, SessionKey: req.SessionKey,
+	}
+	if server, tool, ok := strings.Cut(c.Tool, "/"); ok {
+		call.Server, call.Tool = server, tool
+	}
+	return "tool.explain", call, err
 }
 
 // policyAccept takes the edit that the person was shown, by its hash: what waits

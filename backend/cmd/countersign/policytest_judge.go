@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/project"
 )
 
 // testAgent is the agent of every case.
@@ -20,6 +24,7 @@ const testAgent = "main"
 // machine of the file. It looks at that machine only.
 type trial struct {
 	cases    *corpus.File
+	folder   approval.Folder // of the session
 	analyzer *command.Analyzer
 	ready    map[string]*policy.Rules // of the file's own policies
 	now      time.Time
@@ -29,7 +34,13 @@ func newTrial(cases *corpus.File) *trial {
 	w := cases.World
 	a := &command.Analyzer{World: w, Home: w.Home, UID: corpus.UID, Ours: []string{paths.Expand("~/.openclaw", w.Home)}}
 	a.SetPath(w.Path)
-	return &trial{cases, a, map[string]*policy.Rules{}, time.Now()}
+	return &trial{cases, named(w), a, map[string]*policy.Rules{}, time.Now()}
+}
+
+// named is the session's folder: the person named the one that the cases are about.
+func named(w *corpus.World) approval.Folder {
+	at, _ := w.Look(w.Cwd) // it is there
+	return project.Find(w.Cwd, project.Person{Home: w.Home, UID: corpus.UID}, []approval.Project{{Path: at.Path}}, w)
 }
 
 // labelled judges a case under the policy that it names.
@@ -40,18 +51,48 @@ func (t *trial) labelled(c corpus.Case) approval.Judgement {
 
 // plan says what a case would run.
 func (t *trial) plan(c corpus.Case) approval.Plan {
-	return t.analyzer.Analyze(&approval.Request{
+	return t.analyzer.Analyze(context.Background(), &approval.Request{
 		Command: c.Argv, Text: c.Text, RawCommand: c.RawCommand, Env: c.Env,
 		Who: approval.Ours, Cwd: t.cases.World.Cwd, AgentID: testAgent,
-	})
+	}, t.folder)
 }
 
 func (t *trial) judge(c corpus.Case, plan *approval.Plan, rules *policy.Rules) approval.Judgement {
 	env := environ.Check(c.Env)
 	return rules.Evaluate(policy.Input{
-		Plan: plan, Who: approval.Ours, SessionKey: c.SessionKey, EnvRefused: env.Refused, EnvAsks: env.Asks, EnvOther: env.Other,
-		Now: t.now, Hash: t.cases.World.Hash,
+		Plan: plan, Who: approval.Ours, SessionKey: c.SessionKey, EnvRefused: env.Refused, Env: env.Asks,
+		Now: t.now, Hash: t.hash,
 	})
+}
+
+// hash is that of what a file holds, or begins with where the file of cases says
+// no more of a program.
+func (t *trial) hash(f approval.File) (string, error) {
+	sum, err := t.cases.World.Hash(f)
+	if err == nil {
+		return sum, nil
+	}
+	head, err := t.cases.World.Head(f, maxHead)
+	whole := sha256.Sum256(head)
+	return hex.EncodeToString(whole[:]), err
+}
+
+const maxHead = 64 // bytes
+
+// accepted gives each skill without a hash that of its file: who writes cases means
+// one that a person accepted as it is.
+func accepted(list []approval.Skill, look func(string) (approval.File, error), hash func(approval.File) (string, error)) []approval.Skill {
+	list = slices.Clone(list)
+	for i, k := range list {
+		file, err := look(k.Path)
+		if k.SHA256 != "" || err != nil {
+			continue
+		}
+		if sum, err := hash(file); err == nil {
+			list[i].SHA256 = sum
+		}
+	}
+	return list
 }
 
 // rulesOf returns the rules of a case, each policy prepared once.
@@ -62,7 +103,9 @@ func (t *trial) rulesOf(c corpus.Case) *policy.Rules {
 	if !ok {
 		base := t.cases.Policies[c.Base]
 		base.Allow = slices.Concat(base.Allow, c.Allow)
-		rules = t.prepare(policyOf(base, t.cases.World.Home))
+		held := policyOf(base, t.cases.World.Home)
+		held.Skills = accepted(held.Skills, t.cases.World.Look, t.hash)
+		rules = t.prepare(held)
 		t.ready[key] = rules
 	}
 	return rules

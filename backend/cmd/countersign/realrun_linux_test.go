@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/corpus"
 	"github.com/countersign-app/countersign/backend/environ"
@@ -114,6 +115,7 @@ func (r *realRun) open() (end func(), err error) {
 		NewID: func() string { r.ids++; return fmt.Sprint("run-", r.ids) },
 	})
 	_, err = policies.Update("", func(doc *store.Document) error {
+		doc.Name(approval.Project{Path: w.Cwd})
 		for _, c := range r.cases.Cases {
 			if r.agents[policyKey(c)] != "" {
 				continue
@@ -123,6 +125,7 @@ func (r *realRun) open() (end func(), err error) {
 			base := r.cases.Policies[c.Base]
 			base.Allow = slices.Concat(base.Allow, c.Allow)
 			p, agent := policyOf(base, w.Home), doc.Agent(name)
+			p.Skills = accepted(p.Skills, command.Disk{}.Look, (&command.Hashes{}).Of)
 			agent.Rules = store.Rules{
 				Security: p.Security, Ask: p.Ask, AskFallback: p.AskFallback, AutoAllowSkills: &p.AutoAllowSkills, Denylist: p.Denylist,
 				SafeBins: append([]string{}, p.SafeBins...), SafeBinTrustedDirs: p.SafeBinTrustedDirs, SkillBins: p.Skills,
@@ -254,7 +257,7 @@ func (r *realRun) vouch(c corpus.Case, plan *approval.Plan, j approval.Judgement
 		}
 		alone := c
 		alone.Argv, alone.Text, alone.RawCommand = append([]string{s.Argv[0]}, p.argv[1:]...), "", ""
-		final := r.analyzer.Analyze(&approval.Request{Command: alone.Argv, Env: c.Env, Who: approval.Ours, Cwd: p.dir, AgentID: testAgent})
+		final := r.analyzer.Analyze(context.Background(), &approval.Request{Command: alone.Argv, Env: c.Env, Who: approval.Ours, Cwd: p.dir, AgentID: testAgent}, approvaltest.Named(p.dir))
 		if v := r.judge(alone, &final, r.rulesOf(c)); v.Verdict != approval.VerdictAllow {
 			return "what it became is not allowed: " + v.Sentence
 		}

@@ -16,6 +16,9 @@ import (
 	"github.com/countersign-app/countersign/backend/link"
 )
 
+// runCommand asks for the agent that it names, whoever types it: nothing tells a
+// person's own run from one of an agent, so all that holds for that agent's
+// commands, the rules for the tool bash_execute too, holds for a person's as well.
 type runCommand struct {
 	Cwd      string        `help:"Working directory (default: this one)." placeholder:"DIR"`
 	Agent    string        `help:"Agent id." default:"main" placeholder:"ID"`
@@ -31,7 +34,7 @@ type runCommand struct {
 	Host      approval.Host `help:"Host to run it on: sandbox, gateway or node. Needs --gateway." placeholder:"HOST"`
 	Node      string        `help:"Node to run it on. Needs --gateway." placeholder:"NAME"`
 
-	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command and its words."`
+	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command and its words; a single one with blanks that names no file is a text for bash."`
 }
 
 func (c *runCommand) Run(p *program) error {
@@ -60,15 +63,11 @@ func (c *runCommand) Run(p *program) error {
 		_, err := p.document()
 		return exit{exitDenied, fmt.Sprintf("everything is denied while the policy cannot be read: %v", err)}
 	}
-	answer, err := client.Exec(p.ctx, doc.Socket.Token, ipc.Exec{Request: req})
+	answer, err := client.Exec(p.ctx, doc.Socket.Token, ipc.Exec{Request: req, Receipt: p.json})
 	var refused *ipc.Error
 	switch {
 	case errors.As(err, &refused):
-		if p.json {
-			_ = p.print(map[string]any{"ok": false, "error": refused}, nil)
-			return exit{exitDenied, ""}
-		}
-		return exit{exitDenied, refused.Message}
+		return p.refused(refused)
 	case errors.Is(err, context.Canceled):
 		return exit{130, "stopped"}
 	case err != nil:
@@ -99,9 +98,25 @@ func (c *runCommand) runApproved(p *program) error {
 	case err != nil:
 		return plain(err)
 	case ran.Refused != nil:
-		return exit{exitDenied, ran.Refused.Message}
+		return p.refused(ran.Refused)
 	}
-	return p.passOn(ipc.ExecAnswer{ExitCode: ran.ExitCode, TimedOut: ran.TimedOut, Success: ran.Success, Stdout: ran.Stdout, Stderr: ran.Stderr, Error: ran.Error})
+	return p.passOn(ipc.ExecAnswer{ExitCode: ran.ExitCode, TimedOut: ran.TimedOut, Success: ran.Success, Stdout: ran.Stdout, Stderr: ran.Stderr, Error: ran.Error, Receipt: ran.Receipt})
+}
+
+// refused tells why nothing ran. The receipt stands in the same place as where
+// something did.
+func (p *program) refused(e *ipc.Error) error {
+	if !p.json {
+		return exit{exitDenied, e.Message}
+	}
+	plain := *e
+	plain.Receipt = nil
+	got := map[string]any{"ok": false, "error": plain}
+	if e.Receipt != nil {
+		got["receipt"] = e.Receipt
+	}
+	_ = p.print(got, nil)
+	return exit{exitDenied, ""}
 }
 
 // through runs the command through a gateway.
@@ -139,12 +154,34 @@ func (c *runCommand) through(p *program, req approval.Request) error {
 	return p.passOn(a)
 }
 
-// request makes the request from the flags.
-func (c *runCommand) request() (approval.Request, error) {
-	words := c.Command
-	if len(words) > 0 && words[0] == "--" {
-		words = words[1:]
+// givenWords are the words of a command as they were given, without the -- before them.
+func givenWords(given []string) []string {
+	if len(given) > 0 && given[0] == "--" {
+		return given[1:]
 	}
+	return given
+}
+
+// commandOf is what the words of a command line mean: a single one with blanks is a
+// text for bash, unless it is the path of a file.
+func commandOf(words []string, dir string) []string {
+	if len(words) != 1 || !strings.ContainsAny(words[0], " \t\n") {
+		return words
+	}
+	at := words[0]
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	if _, err := os.Stat(at); err == nil && strings.Contains(words[0], "/") {
+		return words
+	}
+	return []string{"bash", "-c", words[0]}
+}
+
+// request makes the request from the flags: the one that runs, and the one that is
+// only judged (policy explain).
+func (c *runCommand) request() (approval.Request, error) {
+	words := givenWords(c.Command)
 	if len(words) == 0 {
 		return approval.Request{}, errors.New("there is no command: put it after --")
 	}
@@ -169,7 +206,7 @@ func (c *runCommand) request() (approval.Request, error) {
 	}
 	return approval.Request{
 		NeedsScreenRecording: c.Screen,
-		Command:              words, Cwd: dir, Env: env, Timeout: c.Timeout, AgentID: c.Agent, SessionKey: c.Session,
+		Command:              commandOf(words, dir), Cwd: dir, Env: env, Timeout: c.Timeout, AgentID: c.Agent, SessionKey: c.Session,
 		// A host ends a question a second before its caller's deadline.
 		Deadline: time.Now().Add(c.Wait + time.Second),
 	}, nil
@@ -178,10 +215,14 @@ func (c *runCommand) request() (approval.Request, error) {
 // passOn gives the command's output and exit code to our caller.
 func (p *program) passOn(a ipc.ExecAnswer) error {
 	if p.json {
-		if err := p.print(map[string]any{
+		got := map[string]any{
 			"ok": true, "exitCode": a.ExitCode, "timedOut": a.TimedOut, "success": a.Success,
 			"stdout": a.Stdout, "stderr": a.Stderr, "error": orNull(a.Error),
-		}, nil); err != nil {
+		}
+		if a.Receipt != nil { // a gateway tells none
+			got["receipt"] = a.Receipt
+		}
+		if err := p.print(got, nil); err != nil {
 			return err
 		}
 	} else {

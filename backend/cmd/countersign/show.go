@@ -22,6 +22,21 @@ func writePrompt(w io.Writer, p approval.Prompt, waiting int, now time.Time) {
 	fmt.Fprintf(w, "%s > ", choiceKeys(p))
 }
 
+// writeFolder shows what counts as inside, where that is not the folder that is
+// shown already.
+func writeFolder(w io.Writer, plan approval.Plan) {
+	switch f := plan.Folder; {
+	case f.Path != "" && f.Path != plan.Cwd.Path:
+		fmt.Fprintf(w, "  project  %s\n", display.Escape(f.Path))
+	case f.Declined:
+		fmt.Fprintf(w, "  project  none: %s was named as no project\n", display.Escape(f.Offer))
+	case f.Offer != "":
+		fmt.Fprintf(w, "  project  none: if %s is one, name it with `countersign projects add`\n", display.Escape(f.Offer))
+	case f.Never != "":
+		fmt.Fprintf(w, "  project  none: %s\n", display.Escape(f.Never))
+	}
+}
+
 // writeQuestion shows who asks, what would run, where, what changes in the
 // environment, why it is asked, and what always would write. Nothing is cut.
 func writeQuestion(w io.Writer, p approval.Prompt) {
@@ -36,9 +51,7 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 	}
 	writeSegments(w, p.Plan, p.Judgement)
 	fmt.Fprintf(w, "  folder   %s\n", esc(p.Plan.Cwd.Path))
-	if p.Project != "" && p.Project != p.Plan.Cwd.Path {
-		fmt.Fprintf(w, "  project  %s\n", esc(p.Project))
-	}
+	writeFolder(w, p.Plan)
 	for _, e := range p.Env {
 		fmt.Fprintf(w, "  sets     %s\n", envLine(e))
 	}
@@ -109,6 +122,7 @@ var effectWords = map[approval.Effect]string{
 	approval.EffectProject: "starts what the project names",
 	approval.EffectDeletes: "deletes or overwrites files here",
 	approval.EffectNetwork: "uses the network",
+	approval.EffectUnseen:  "reads folders with more files than were looked at for secrets",
 }
 
 func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
@@ -123,7 +137,11 @@ func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {
 		case s.Builtin != "":
 			leads = "done without a program"
 		}
-		fmt.Fprintf(w, "  %-8s %s → %s", "runs", display.Escape(strings.Join(s.Argv, " ")), display.Escape(leads))
+		if plan.Tool != nil && !plan.Tool.Command {
+			fmt.Fprintf(w, "  %-8s %s", "calls", display.Escape(strings.Join(s.Argv, " ")))
+		} else {
+			fmt.Fprintf(w, "  %-8s %s → %s", "runs", display.Escape(strings.Join(s.Argv, " ")), display.Escape(leads))
+		}
 		if i < len(j.Segments) {
 			v := j.Segments[i]
 			fmt.Fprintf(w, " [%s", v.Verdict)

@@ -122,13 +122,13 @@ func TestPlainPrompt(t *testing.T) {
 	term.shows(t, "Enter)")
 	for _, want := range []string{
 		"main wants to run:\n\n    uname -s\n",
-		"uname -s → /usr/bin/uname [ask: no entry covers /usr/bin/uname]",
+		"uname -s → /usr/bin/uname [ask: no entry covers /usr/bin/uname, and it sets GREETING]",
 		"folder   " + w.home + "\n",
 		"sets     GREETING=hello\n",
-		"because  no entry covers /usr/bin/uname (allowlist-miss)\n",
+		"because  no entry covers /usr/bin/uname, and it sets GREETING (allowlist-miss)\n",
 		"asked by ", fmt.Sprintf("process %d", p.Process.Pid),
 		"s left, until ", "; 1 waiting\n",
-		"always would save: /usr/bin/uname\n",
+		"always would save: /usr/bin/uname, with GREETING=hello\n",
 		"[d]eny (or just Enter)  [o]nce  [a]lways > ",
 	} {
 		if !strings.Contains(term.text(), want) {

@@ -89,6 +89,7 @@ export function fake(given: Fixture): Fake {
     },
     dismiss: note(() => undefined, 'dismiss'),
     answerChange: note(() => self.answered, 'answerChange'),
+    answerFolder: note(() => self.answered, 'answerFolder'),
     leaveEdit: note(() => undefined, 'leaveEdit'),
 
     agents: () => Promise.resolve(fixture.agents),

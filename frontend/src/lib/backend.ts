@@ -1,7 +1,7 @@
 // What the page can ask of the host. Views never see more than this, and only
 // the classes in state/ call it.
 import type {
-  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported,
+  ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported, FolderAnswer,
   HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
   Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
@@ -41,6 +41,8 @@ export interface Backend {
   dismiss(id: string): Promise<void>
   /** Accepts the change that a command line wants, or says no to it. */
   answerChange(id: string, accept: boolean): Promise<Answered>
+  /** Says whether the folder that an agent works in is a project. */
+  answerFolder(id: string, answer: FolderAnswer): Promise<Answered>
   /** Takes an edit of the policy file off the panel, for the settings to show. */
   leaveEdit(): Promise<void>
 

@@ -23,6 +23,7 @@ export const wails: Backend = {
   answerMany: approvals.AnswerMany,
   dismiss: approvals.Dismiss,
   answerChange: approvals.AnswerChange,
+  answerFolder: approvals.AnswerFolder,
   leaveEdit: approvals.LeaveEdit,
 
   agents: settings.Agents,

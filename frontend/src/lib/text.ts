@@ -123,6 +123,7 @@ export const panel = {
     project: 'Starts what the project names',
     deletes: 'Deletes or overwrites files here',
     network: 'Uses the network',
+    unseen: 'Reads folders with more files than were looked at for secrets',
   } as Record<string, string>,
   denylist: (pattern: string) => `Denylist: ${pattern}`,
   because: (reason: string, said: string, danger: boolean) => (danger && whyDanger[reason]) || (why[reason] ?? sentence(said)),
@@ -264,6 +265,7 @@ export const panel = {
   anyArguments: 'with any arguments',
   noArguments: 'without arguments',
   argumentsLike: 'with arguments like',
+  withVariables: 'with',
   in: 'in',
   entries: 'What would be saved',
   savedFor: ['Saved for', 'only'] as const,
@@ -471,6 +473,7 @@ export const settings = {
   exactly: 'exactly',
   after: 'and anything after it',
   matching: 'matching',
+  withVariables: 'with',
   inFolder: 'in',
   inSession: 'in session',
   identity: { none: 'Not pinned', pinned: 'Pinned', gone: 'File is gone' } as Record<string, string>,
@@ -646,6 +649,32 @@ export const settings = {
   },
 }
 
+/** A folder that an agent works in, and that may be a project. */
+export const folder = {
+  is: 'Is',
+  aProject: 'a project of yours?',
+  why: (agent: string) => `${agent} works there. Until you answer, nothing there counts as inside.`,
+  session: (session: string) => (session ? `Session ${session} · no project` : 'No project'),
+  closesIn: 'Closes in',
+  means: 'In a project, agents read without asking, and rules can be kept.',
+  reads: 'Reading files passes',
+  asks: 'Changes and secrets still ask',
+  holds: (n: number) => `This folder holds ${count(n, 'project')} of yours.`,
+  medium: 'Medium risk',
+  git: 'Its git data belongs to another folder, or cannot be read.',
+  waiting: 'Waiting',
+  after: 'judged after this answer',
+  every: 'Every agent',
+  everyMeans: 'Every agent, here and below',
+  agent: 'This agent',
+  agentMeans: (agent: string) => `${agent} alone`,
+  no: 'Not a project',
+  noMeans: 'Stays outside. You are not asked about it again.',
+  yesAgent: 'Yes, this agent',
+  yesEvery: 'Yes, every agent',
+  escape: panel.escape,
+}
+
 /** A change that a terminal wants. */
 export const change = {
   title: (who: string) => `${who} wants to change your rules`,
@@ -666,6 +695,7 @@ export const change = {
     const what = { rule: 'rule', denial: 'denial' }[kind] ?? ({ 'safe bin': 'filter' }[name] ?? name)
     return `${changes ? 'Changes' : (kind === 'denial') === tighter ? 'Adds' : 'Removes'} ${what}:`
   },
+  project: (is: boolean, tighter: boolean) => (is ? (tighter ? 'Removes project:' : 'Adds project:') : tighter ? 'Not a project:' : 'May be a project again:'),
   source: (tighter: boolean) => (tighter ? 'Follows the policy of' : 'Follows no more, or an older, policy of'),
   unfold: (n: number) => `Show ${count(n, 'more looser line')}`,
   tighter: (n: number, inForce: boolean) => `${count(n, 'tighter line')}${inForce ? ', in force already' : ''}`,
@@ -850,7 +880,7 @@ export const lists = {
   noSkills: 'No skill was accepted.',
   autoSkills: 'Run skills without a question',
   autoSkillsWhat: 'Only those below, and only while their file is the one that was accepted.',
-  states: { same: 'As accepted', changed: 'Changed since', gone: 'File is gone', unpinned: 'Any file there' } as Record<string, string>,
+  states: { same: 'As accepted', changed: 'Changed since', gone: 'File is gone', unpinned: 'Not accepted yet' } as Record<string, string>,
   chosenSkill: 'The chosen skill',
   count: (bins: number, folders: number) => `${count(bins, 'filter')} · ${count(folders, 'folder')}`,
   skillCount: (n: number) => count(n, 'skill'),

@@ -5,18 +5,18 @@ import { change as text } from '../lib/text'
 /** What a yes or a no came to. */
 type Said = { ok: boolean; message?: string }
 
-/** Something beside the questions that the panel asks about, with a yes or a no: a change of a terminal, or an edit from outside. */
-export class AskedState<T extends { id: string }> {
+/** Something beside the questions that the panel asks about: a change of a terminal, a folder that may be a project, or an edit from outside. The answer is a yes or a no, or one of the words of a folder. */
+export class AskedState<T extends { id: string }, A = boolean> {
   now = $state.raw<T>()
   /** Why the last answer did not count. */
   message = $state('')
 
   #backend: Backend
-  #send: (asked: T, yes: boolean) => Promise<Said>
+  #send: (asked: T, answer: A) => Promise<Said>
   #guard = new Guard()
   #busy = false
 
-  constructor(backend: Backend, send: (asked: T, yes: boolean) => Promise<Said>) {
+  constructor(backend: Backend, send: (asked: T, answer: A) => Promise<Said>) {
     this.#backend = backend
     this.#send = send
   }
@@ -45,13 +45,13 @@ export class AskedState<T extends { id: string }> {
     this.#guard.restart() // the window may have appeared, or changed, only now
   }
 
-  /** Says yes to all of it, or no. */
-  async answer(yes: boolean) {
+  /** Answers all of it. */
+  async answer(answer: A) {
     const asked = this.now
     if (!asked || this.#busy || this.#guard.early) return
     this.#busy = true
     this.message = ''
-    const said = await this.#send(asked, yes).catch((): Said => ({ ok: false }))
+    const said = await this.#send(asked, answer).catch((): Said => ({ ok: false }))
     this.#busy = false
     if (this.now?.id !== asked.id) return
     if (said.ok) this.now = undefined

@@ -52,13 +52,13 @@ test('all that is known of a chosen row is said below the table', async () => {
   const day = (n: number) => Date.UTC(2026, 2, n, 12)
   Object.assign(row, {
     lastUsed: day(3), lastCommand: 'rg --hidden secret', lastPath: '/opt/bin/rg', note: 'reads only', addedBy: 'developer tools', addedAt: day(4), ends: day(30),
-    args: ['--one', 'two'], argPattern: 'x.*y', cwd: '/work', session: 'nightly',
+    args: ['--one', 'two'], argPattern: 'x.*y', env: ['GOOS=linux'], cwd: '/work', session: 'nightly',
   })
   await open(fixture)
   expect(screen.queryByRole('region', { name: text.chosenEntry })).toBeNull()
   rowOf('rg reads only').focus()
   const detail = within(await screen.findByRole('region', { name: text.chosenEntry }))
-  for (const said of ['rg', 'rg --hidden secret', '/opt/bin/rg', 'reads only', '--one', 'two', 'x.*y', '/work', 'nightly', text.date(day(3)), text.date(day(30)), `With the developer tools, ${text.date(day(4))}`]) {
+  for (const said of ['rg', 'rg --hidden secret', '/opt/bin/rg', 'reads only', '--one', 'two', 'x.*y', 'GOOS=linux', '/work', 'nightly', text.date(day(3)), text.date(day(30)), `With the developer tools, ${text.date(day(4))}`]) {
     expect(detail.getByText(said), said).toBeTruthy()
   }
   await clean(document.body)

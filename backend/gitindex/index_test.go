@@ -1,4 +1,4 @@
-package preview
+package gitindex
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func made(version uint32, hash int, tail string, names ...string) []byte {
 	before := ""
 	for i, name := range names {
 		start := len(b)
-		fields := []uint32{0, 0, 1000 + uint32(i), 7, 0, 0, typeFile | 0o644, 0, 0, uint32(len(name))}
+		fields := []uint32{0, 0, 1000 + uint32(i), 7, 0, 0, TypeFile | 0o644, 0, 0, uint32(len(name))}
 		for _, f := range fields {
 			b = binary.BigEndian.AppendUint32(b, f)
 		}
@@ -47,7 +47,7 @@ func offset(n int) []byte {
 }
 
 func names(data []byte) (list []string, err error) {
-	err = readIndex(data, func(name []byte, e *entry) bool {
+	err = Read(data, func(name []byte, e *Entry) bool {
 		list = append(list, string(name))
 		return true
 	})
@@ -68,18 +68,18 @@ func TestIndex(t *testing.T) {
 		"longer hashes":       {made(2, 32, tree, "a", "b"), "[a b] <nil>"},
 		"longer, version 4":   {made(4, 32, tree, "a", "b"), "[a b] <nil>"},
 		"a long name":         {made(4, 20, "", long, "y"), "[" + long + " y] <nil>"},
-		"no index":            {[]byte("hello"), "[] " + errIndex.Error()},
-		"version 1":           {made(1, 20, ""), "[] " + errIndex.Error()},
-		"version 5":           {made(5, 20, ""), "[] " + errIndex.Error()},
-		"too long a name":     {made(2, 20, "", long+long), "[] " + errIndex.Error()},
-		"no name":             {made(2, 20, "", ""), "[] " + errIndex.Error()},
-		"not in order":        {made(2, 20, "", "b", "a"), "[] " + errIndex.Error()},
-		"a part of another":   {made(2, 20, "link\x00\x00\x00\x00", "a"), "[] " + errIndex.Error()},
-		"folders for files":   {made(2, 20, "sdir\x00\x00\x00\x00", "a"), "[] " + errIndex.Error()},
-		"an extension's lie":  {made(2, 20, "TREE\xff\xff\xff\xff", "a"), "[] " + errIndex.Error()},
-		"half of it":          {made(2, 20, "", "a", "b")[:100], "[] " + errIndex.Error()},
-		"more than there are": {append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\xff"), make([]byte, 200)...), "[] " + errIndex.Error()},
-		"more than we read":   {append([]byte("DIRC\x00\x00\x00\x02\xff\xff\xff\xff"), make([]byte, 200)...), "[] " + errMany.Error()},
+		"no index":            {[]byte("hello"), "[] " + ErrIndex.Error()},
+		"version 1":           {made(1, 20, ""), "[] " + ErrIndex.Error()},
+		"version 5":           {made(5, 20, ""), "[] " + ErrIndex.Error()},
+		"too long a name":     {made(2, 20, "", long+long), "[] " + ErrIndex.Error()},
+		"no name":             {made(2, 20, "", ""), "[] " + ErrIndex.Error()},
+		"not in order":        {made(2, 20, "", "b", "a"), "[] " + ErrIndex.Error()},
+		"a part of another":   {made(2, 20, "link\x00\x00\x00\x00", "a"), "[] " + ErrIndex.Error()},
+		"folders for files":   {made(2, 20, "sdir\x00\x00\x00\x00", "a"), "[] " + ErrIndex.Error()},
+		"an extension's lie":  {made(2, 20, "TREE\xff\xff\xff\xff", "a"), "[] " + ErrIndex.Error()},
+		"half of it":          {made(2, 20, "", "a", "b")[:100], "[] " + ErrIndex.Error()},
+		"more than there are": {append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\xff"), make([]byte, 200)...), "[] " + ErrIndex.Error()},
+		"more than we read":   {append([]byte("DIRC\x00\x00\x00\x02\xff\xff\xff\xff"), make([]byte, 200)...), "[] " + ErrMany.Error()},
 	} {
 		got, err := names(test.data)
 		if said := fmt.Sprint(got, " ", err); said != test.want {
@@ -100,14 +100,14 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte("DIRC"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen := 0
-		err := readIndex(data, func(name []byte, e *entry) bool {
+		err := Read(data, func(name []byte, e *Entry) bool {
 			seen++
-			if len(name) == 0 || len(name) > maxName || bytes.IndexByte(name, 0) >= 0 || len(e.hash) != 20 && len(e.hash) != 32 {
+			if len(name) == 0 || len(name) > maxName || bytes.IndexByte(name, 0) >= 0 || len(e.Hash) != 20 && len(e.Hash) != 32 {
 				t.Fatalf("%q %+v", name, e)
 			}
 			return true
 		})
-		if seen > len(data) || err != nil && seen > 0 || err != nil && !errors.Is(err, errIndex) && !errors.Is(err, errMany) {
+		if seen > len(data) || err != nil && seen > 0 || err != nil && !errors.Is(err, ErrIndex) && !errors.Is(err, ErrMany) {
 			t.Fatalf("%d entries of %d bytes: %v", seen, len(data), err)
 		}
 	})
@@ -124,7 +124,7 @@ func BenchmarkIndex(b *testing.B) {
 	wanted := map[string]bool{list[7]: true}
 	for b.Loop() {
 		found := 0
-		if err := readIndex(data, func(name []byte, _ *entry) bool {
+		if err := Read(data, func(name []byte, _ *Entry) bool {
 			if wanted[string(name)] {
 				found++
 			}

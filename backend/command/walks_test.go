@@ -1,0 +1,154 @@
+package command_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// walked is a checkout with these files beside others, each a name, or a name, a
+// sign of equality and what it holds.
+func walked(files ...string) *command.Analyzer {
+	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd")
+	for _, name := range append(strings.Fields(strings.Join(files, " ")), "main.go", "src/a.go", "sub/b.txt", ".gitignore", ".git/HEAD") {
+		name, text, _ := strings.Cut(name, "=")
+		if name[0] != '/' {
+			name = "/home/ann/p/" + name
+		}
+		world.Files[name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
+	}
+	world.Files["/home/ann/p/.gitignore"] = approvaltest.File{Mode: 0o644, UID: 500, Text: "# what is built\nnode_modules\n/secret\n*.p12\nignored.pem\n"}
+	a := &command.Analyzer{World: world, Home: "/home/ann", UID: 500, Ours: []string{"/state"}}
+	a.SetPath([]string{"/usr/bin", "/bin"})
+	return a
+}
+
+// TestWholeFolders: who reads all of a folder asks where it would open a file with
+// secrets, and only there.
+func TestWholeFolders(t *testing.T) {
+	for _, test := range []struct {
+		text, files string
+		asks        bool
+	}{
+		{"grep -r x .", ".env", true}, {"grep -rn x", ".env", true}, {"grep -R x .", "sub/.env", true}, {"grep -r x src", ".env", false}, {"grep -r x sub", "sub/.env", true},
+		{"grep -r x . ", "main2.go", false}, {"grep x main.go", ".env", false}, {"grep -d recurse x .", ".env", true}, {"grep -rA 3 src", ".env", true},
+		{"grep -r --exclude=.env x .", ".env", false}, {"grep -r --exclude='.env*' x .", ".env.local", false}, {"grep -r --exclude-dir=sub x .", "sub/.env", false},
+		{"grep -r --include='*.go' x .", ".env", false}, {"grep -r --include='.*' x .", ".env", true}, {"grep -re x .", ".env", true}, {"grep -rl x .", ".env", true},
+		{"grep -r main.go .", ".env", false}, {"grep -rv main.go .", ".env", true}, {"grep -rC3 main.go .", ".env", true}, {"grep -rf main.go .", ".env", true},
+		{"rg x", ".env", false}, {"rg --hidden x", ".env", true}, {"rg -. x", ".env", true}, {"rg -c.n x", ".env", true}, {"rg '-cg*.go' x", ".env", false}, {"rg -u -u x", ".env", true}, {"rg --hid x", ".env", true}, {"rg -uu x", ".env", true}, {"rg -u x", ".env", false}, {"rg x", "server.pem", true},
+		{"rg x sub", "server.pem", false}, {"rg x sub", "sub/server.pem", true}, {"rg -e x sub", "sub/server.pem", true}, {"rg x", "ignored.pem", false}, {"rg -u x", "ignored.pem", true},
+		{"rg --no-ignore x", "ignored.pem", true}, {"rg --no-ignore-vcs x", "node_modules/a/b.key", true}, {"rg x", "node_modules/a/b.key", false}, {"rg x", "a/b.p12", false},
+		{"rg -g '!*.pem' x", "server.pem", false}, {"rg -g '*.go' x", "server.pem", false}, {"rg -g '*.{go,pem}' x", "server.pem", true}, {"rg -tgo x", "server.pem", false},
+		{"rg -t go x", "server.pem", false}, {"rg -t json x", "credentials.json", true}, {"rg --files", "server.pem", false}, {"rg -l x", "server.pem", true},
+		{"ag x", "server.pem", true}, {"ag x", ".env", false}, {"ag --hidden x", ".env", true},
+		{"find . -exec cat {} +", ".env", true}, {"find . -type f -exec grep x {} \\;", ".env", true}, {"find src -exec cat {} +", ".env", false}, {"find . -name '*.go' -exec cat {} +", ".env", false},
+		{"find . -name '*.go' -o -exec cat {} +", ".env", true}, {"find . -exec ls {} +", ".env", false}, {"find . -not -name '.env' -exec cat {} +", ".env", false}, {"find . -name '*'", ".env", false},
+		{"find . | xargs cat", ".env", true}, {"find . -name '*.go' | xargs cat", ".env", false}, {"find . -name x.go", ".env", false}, {"fd . -x cat", "a.key", true}, {"fd . -x cat", ".env", false},
+		{"fd -H . -x cat", ".env", true}, {"fd -e go . -x cat", "a.key", false},
+		{"tar -czf x.tgz .", ".env", true}, {"tar czf x.tgz sub", "sub/.env", true}, {"tar czf x.tgz src", ".env", false}, {"tar -cf - . --exclude=.env", ".env", false}, {"tar -cf x.tar -C sub .", "sub/.env", true},
+		{"tar -tf x.tar", ".env", false}, {"zip -r x.zip .", ".env", true}, {"zip -r x.zip . -x .env", ".env", false}, {"zip x.zip main.go", ".env", false}, {"zip -r x.zip src", ".env", false},
+		{"cp -r sub copy", "sub/.env", true}, {"cp -a src copy", "sub/.env", false}, {"cp main.go copy", ".env", false}, {"rsync -a sub/ copy/", "sub/.env", true}, {"rsync -a --exclude .env sub/ copy/", "sub/.env", false},
+		{"diff -r src sub", "sub/.env", true}, {"diff main.go sub/b.txt", "sub/.env", false}, {"git diff --no-index src sub", "sub/.env", true},
+		{"git grep x", ".env", false}, {"git grep --no-index x", ".env", true}, {"git grep --untracked x", ".env", true}, {"git grep --no-index x -- ':!.env'", ".env", false},
+		{"cp -r /home/ann/.config copy", "/home/ann/.config/some/token", true}, {"grep -r x /home/ann/.aws", "/home/ann/.aws/credentials", true},
+		{"grep -r x /opt/lib", "/opt/lib/a/b.key", true}, {"grep -r x /opt/lib", "/opt/lib/a/b.h", false},
+		// Words that leave names out, and others that take that back.
+		{"grep -r --exclude='*' --include='*' x .", ".env", true}, {"grep -r '' . main.go", ".env", true}, {"grep -r --label main.go '' .", ".env", true}, {"grep -re '' -e main.go .", ".env", true}, {"grep -rm 1 main.go .", ".env", true},
+		{"rg --hidden -g '!*' -g '**' x", ".env", true}, {"rsync -a --include='*' --exclude=.env sub/ copy/", "sub/.env", true}, {"zip -r x.zip . -x .env", "sub/.env", true}, {"zip -r x.zip . -x '*.env'", "sub/.env", false},
+		{"find . -not -name '*' -o -exec cat {} +", ".env", true}, {"find . -not -not -name '*' -exec cat {} +", ".env", true}, {"find . ! \\( -name '*.go' \\) -exec cat {} +", ".env", true},
+		{"find . -exec cat {} + -name '*.go'", ".env", true}, {"find . -print -name '*.go' | xargs cat", ".env", true}, {"find . -type f -name '*.go' -exec cat {} +", ".env", false},
+		{"rg x", "ignored.pem .ignore=!ignored.pem", true}, {"rg x", "sub/ignored.pem sub/.gitignore=!ignored.pem", true}, {"rg x", "ignored.pem sub/.gitignore=!ignored.pem", false}, {"rg x", "ignored.pem sub/.gitignore=y", false},
+		{"grep -r x .", "secrets/a.go", false}, {"grep -r x secrets", "secrets/a.go", false}, {"grep -r x secrets", "secrets/db.txt", true}, {"grep -r x .", ".env/lib/a.py", false}, {"rg x auth_token", "auth_token/a.go", false},
+	} {
+		plan := walked(test.files).Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
+		asks := false
+		for _, seg := range plan.Segments {
+			asks = asks || slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return f.Reason == approval.ReasonProtectedState })
+		}
+		if asks != test.asks {
+			t.Errorf("%s with %s: %t (%s)", test.text, test.files, asks, show(plan))
+		}
+	}
+}
+
+// TestLargeFolders: what cannot be looked at to its end passes in the working
+// directory and is told, and asks elsewhere.
+func TestLargeFolders(t *testing.T) {
+	a := walked()
+	world := a.World.(*approvaltest.World)
+	a.World = large{world}
+	seg := a.Analyze(t.Context(), bash("grep -r x ."), approvaltest.Named("/home/ann/p")).Segments[0]
+	if len(seg.Findings) > 0 || !slices.Contains(seg.Effects, approval.EffectUnseen) {
+		t.Errorf("here: %+v, %v", seg.Findings, seg.Effects)
+	}
+	if seg := a.Analyze(t.Context(), bash("grep -r x /opt/many"), approvaltest.Named("/home/ann/p")).Segments[0]; !slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState) {
+		t.Errorf("elsewhere: %+v", seg.Findings)
+	}
+}
+
+// large is a world with many files in two folders.
+type large struct{ *approvaltest.World }
+
+func (l large) Look(name string) (approval.File, error) {
+	if name == "/opt/many" {
+		return approval.File{Path: name, Mode: 0o040755}, nil
+	}
+	return l.World.Look(name)
+}
+
+func (l large) List(name string) (list []string, err error) {
+	if name != "/home/ann/p" && name != "/opt/many" {
+		return l.World.List(name)
+	}
+	for i := range 20_001 {
+		list = append(list, fmt.Sprintf("f%d.go", i))
+	}
+	return list, nil
+}
+
+// TestLinksInFolders: a link in a folder is followed by who follows links.
+func TestLinksInFolders(t *testing.T) {
+	a := walked("/home/ann/.ssh/id_rsa")
+	a.World.(*approvaltest.World).Links["/home/ann/p/sub/innocent"] = "/home/ann/.ssh/id_rsa"
+	for text, want := range map[string]bool{"grep -R x sub": true, "grep -r x sub": false, "find sub -exec cat {} +": true, "rg -L x sub": true, "rg x sub": false, "cp -rL sub copy": true, "zip -r x.zip sub": true} {
+		seg := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")).Segments[0]
+		if got := slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState); got != want {
+			t.Errorf("%s: %v", text, seg.Findings)
+		}
+	}
+}
+
+// TestTracked: git grep opens what the index names, and nothing else; an index
+// that cannot be read is no reason to pass.
+func TestTracked(t *testing.T) {
+	index := func(version byte, names ...string) string {
+		b := []byte{'D', 'I', 'R', 'C', 0, 0, 0, version, 0, 0, 0, byte(len(names))}
+		for _, name := range names {
+			entry := make([]byte, 62)
+			entry[26], entry[27], entry[61] = 0x81, 0xa4, byte(len(name))
+			entry[24], entry[25] = 0, 0
+			entry = append(entry, name...)
+			b = append(b, append(entry, make([]byte, 8-len(entry)%8)...)...)
+		}
+		return string(append(b, make([]byte, 20)...))
+	}
+	for _, test := range []struct {
+		index, text string
+		asks        bool
+	}{
+		{index(2, "a.go", "b.go"), "git grep x", false}, {index(2, ".env", "b.go"), "git grep x", true}, {index(2, ".env", "b.go"), "git grep x -- ':!.env'", false},
+		{index(2, "a.go", "sub/b.key"), "git grep x", true}, {index(3, "a.go", "sub/b.key"), "git grep x", true}, {"DIRC and no more", "git grep x", true},
+	} {
+		a := walked(".env", ".git/HEAD")
+		a.World.(*approvaltest.World).Files["/home/ann/p/.git/index"] = approvaltest.File{Mode: 0o644, UID: 500, Text: test.index}
+		seg := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p")).Segments[0]
+		if got := slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState); got != test.asks {
+			t.Errorf("%q, %s: %v", test.index, test.text, seg.Findings)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package protected
+
+import (
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+const home = "/home/ann"
+
+// at is where a line of a list of names means: below home, absolute, or in a
+// project.
+func at(name string) string {
+	name = strings.ReplaceAll(name, "x.default", "ab12.default")
+	switch {
+	case strings.HasPrefix(name, "~/"):
+		return home + name[1:]
+	case strings.HasPrefix(name, "/"):
+		return name
+	}
+	return home + "/work/app/" + name
+}
+
+func lines(t *testing.T, file string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// TestKnown: each file of a list of well-known ones holds secrets.
+func TestKnown(t *testing.T) {
+	for _, name := range lines(t, "testdata/secrets.txt") {
+		switch k := Of(at(name), home); {
+		case k.Has(Tools) && !k.Has(Secret|Private):
+			if !strings.Contains(name, "known_hosts") {
+				t.Errorf("%s is for commands", name)
+			}
+		case !k.Has(Secret):
+			t.Errorf("%s: %b", name, k)
+		}
+	}
+}
+
+// TestOthers: so do files that are not among these, by how they are called and
+// where they lie.
+func TestOthers(t *testing.T) {
+	for _, name := range lines(t, "testdata/others.txt") {
+		if k := Of(at(name), home); !k.Has(Secret | Private) {
+			t.Errorf("%s: %b", name, k)
+		}
+	}
+}
+
+// TestPlain: what only looks like it passes.
+func TestPlain(t *testing.T) {
+	for _, name := range lines(t, "testdata/plain.txt") {
+		if k := Of(at(name), home); k.Has(Secret | Private | Tools) {
+			t.Errorf("%s: %b", name, k)
+		}
+	}
+}
+
+// TestIn: a name in a folder is what its path is.
+func TestIn(t *testing.T) {
+	for _, file := range []string{"testdata/secrets.txt", "testdata/others.txt", "testdata/plain.txt"} {
+		for _, name := range lines(t, file) {
+			whole := at(name)
+			if got, want := In(path.Dir(whole), home).Of(path.Base(whole)), Of(whole, home); got != want {
+				t.Errorf("%s: %b, want %b", name, got, want)
+			}
+		}
+	}
+}
+
+// TestSpellings: case, accents and the other names of a folder make no
+// difference, and no other one is taken for it.
+func TestSpellings(t *testing.T) {
+	zoe, apart := "/Users/Zo\u00eb", "/Users/Zoe\u0308"
+	for _, c := range []struct {
+		at, home string
+		want     bool
+	}{
+		{"/Users/ZO\u00cb/.AWS/Credentials", apart, true}, {apart + "/.codex/auth.json", zoe, true}, {zoe + "/.newtool/x", apart, true},
+		{"/System/Volumes/Data" + zoe + "/.netrc", zoe, true}, {"/private/etc/sudoers", zoe, true}, {"/SYSTEM/volumes/data/private/etc/Shadow", zoe, true},
+		{zoe + "/p/.e\u200cnv", zoe, true}, {zoe + "/p/.env/..namedfork/data", zoe, true}, {zoe + "/p/.\u017fsh/x", zoe, true}, {zoe + "/p/x.\u212aey", zoe, true},
+		{zoe + "/p/env", zoe, false}, {zoe + "x/.newtool", zoe, false}, {"/srv/.newtool", zoe, false},
+	} {
+		if got := Of(c.at, c.home).Has(Secret | Private); got != c.want {
+			t.Errorf("%q below %q: %t", c.at, c.home, got)
+		}
+	}
+}
+
+// TestStartup: these are not written unasked, and what agents are told in words
+// is none of them.
+func TestStartup(t *testing.T) {
+	for name, want := range map[string]bool{
+		".git/config": true, ".git/commondir": true, ".git/config.worktree": true, ".git/info/attributes": true, ".git/hooks/pre-commit": true, ".git/modules/x/config": true,
+		".git/worktrees/x/config.worktree": true, "sub/x.git/config": true, "x.git/hooks/update": true, "a/.git/HOOKS/x": true, ".husky/pre-commit": true, ".githooks/x": true,
+		"lefthook.yml": true, ".lefthook.toml": true, ".pre-commit-config.yaml": true, ".devcontainer/devcontainer.json": true, ".vscode/mcp.json": true, ".vscode/tasks.json": true,
+		".cursor/mcp.json": true, ".cursor/hooks.json": true, ".envrc": true, ".claude/settings.local.json": true, ".claude/hooks/x.sh": true, ".mcp.json": true, "app/.mcp.json": true,
+		".codex/config.toml": true, ".gemini/settings.json": true, ".opencode/plugin/x.ts": true, "opencode.json": true, ".idea/runConfigurations/x.xml": true, ".cargo/config.toml": true,
+		"~/.bashrc": true, "~/.config/fish/conf.d/x.fish": true, "~/Library/LaunchAgents/x.plist": true, "~/.config/systemd/user/x.service": true, "~/.gitconfig": true,
+		"~/.ssh/authorized_keys": true, "/etc/cron.d/x": true, "~/.config/Code/User/settings.json": true, ".npmrc": true,
+		"CLAUDE.md": false, "AGENTS.md": false, ".claude/CLAUDE.md": false, ".claude/commands/x.md": false, ".cursor/rules/x.mdc": false, ".github/copilot-instructions.md": false,
+		".git/HEAD": false, ".git/refs/heads/x": false, ".github/workflows/ci.yml": false, ".vscode/README.md": false, "Makefile": false, "package.json": false, "hooks/x.go": false,
+		".gitignore": false, "config": false, "src/config": false,
+	} {
+		if got := Of(at(name), home).Has(Startup); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	for name, want := range map[string]bool{
+		".claude": true, "a/.vscode": true, ".git": true, ".GIT": true, ".husky": false, ".idea": true, ".config": true, "~/.config": true, "~/.config/fish": false,
+		"src": false, "": false, "/": false, "/usr": false, "user": false,
+	} {
+		if got := Above(at(name), home); got != want {
+			t.Errorf("above, %s: %t", name, got)
+		}
+	}
+}
+
+// TestBegins: keys are known by how they begin.
+func TestBegins(t *testing.T) {
+	for text, want := range map[string]bool{
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nb3": true, "\n-----BEGIN RSA PRIVATE KEY-----": true, "-----BEGIN PGP PRIVATE KEY BLOCK-----": true, "# created\n# public key: age1\nAGE-SECRET-KEY-1X": true,
+		"Bag Attributes\n    x\n-----BEGIN PRIVATE KEY-----": true, "PuTTY-User-Key-File-3: ssh-ed25519": true, "{\n  \"type\": \"service_account\",": true, "\x03\xd9\xa2\x9a\x67": true,
+		"-----BEGIN CERTIFICATE-----": false, "-----BEGIN PUBLIC KEY-----": false, "ssh-ed25519 AAAA": false, "package main": false, "{\"name\": \"x\"}": false, "": false,
+		"const key = `-----BEGIN PRIVATE KEY-----`": false,
+	} {
+		if got := Begins([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+// TestRows: each line of the list says why, and its patterns are patterns.
+func TestRows(t *testing.T) {
+	l := table()
+	if len(l.rows) < 1000 {
+		t.Fatalf("only %d rows", len(l.rows))
+	}
+	for _, r := range l.rows {
+		if r.reason == "" {
+			t.Errorf("files.txt:%d: no reason", r.line)
+		}
+		for _, seg := range r.segs {
+			if _, err := path.Match(seg, ""); err != nil || seg == "" || strings.ContainsAny(seg, "{}") {
+				t.Errorf("files.txt:%d: %q is no pattern", r.line, seg)
+			}
+		}
+	}
+}
+
+// FuzzOf: no path makes it fail, and a folder knows what the path is.
+func FuzzOf(f *testing.F) {
+	f.Add("/home/ann/.ssh/x", "/home/ann")
+	f.Fuzz(func(t *testing.T, at, home string) {
+		at = path.Clean("/" + at)
+		if at == "/" || len(at) > 4096 || strings.HasSuffix(Fold(at), "/") || strings.Contains(at, "..namedfork") {
+			return
+		}
+		if got, want := In(path.Dir(at), home).Of(path.Base(at)), Of(at, home); got != want && path.Dir(Fold(at)) == Fold(path.Dir(at)) {
+			t.Errorf("%q, %q: %b, want %b", at, home, got, want)
+		}
+	})
+}
