@@ -105,9 +105,39 @@ type arguments struct {
 	code     []approval.File     // with program text
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
+	said     []said              // its options and operands, in the order of its words
+	sub      string              // the profile that read the last of them: "git", "git grep"
 	places   map[string][]string // values of options, where it writes names of its own making
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
+}
+
+// said is one option as it was written, with its value, or an operand: that has
+// no name. A long name may be an abbreviation.
+type said struct {
+	option string
+	value  argument
+}
+
+// gave reports whether one of these options may have been given. The beginning of
+// a long name counts.
+func (a *arguments) gave(options ...string) bool {
+	return slices.ContainsFunc(a.said, func(s said) bool {
+		return slices.ContainsFunc(options, func(full string) bool {
+			return s.option == full || len(s.option) > 2 && strings.HasPrefix(full, "--") && strings.HasPrefix(full, s.option)
+		})
+	})
+}
+
+// given returns the values of these options that were surely given: written in
+// full, and known before the run.
+func (a *arguments) given(options ...string) (values []string) {
+	for _, s := range a.said {
+		if slices.Contains(options, s.option) && s.value.open == nil {
+			values = append(values, s.value.text)
+		}
+	}
+	return values
 }
 
 // inner is a command that the words of a program hold.
@@ -204,6 +234,7 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
+	a.sub = p.name
 	if p.is["project"] {
 		a.shows(approval.EffectProject)
 	}
@@ -234,13 +265,14 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	if p.is["single"] { // go takes one dash or two
 		name = "-" + strings.TrimLeft(name, "-")
 	}
+	written := name
 	o, ok := p.options[name]
 	switch {
 	case !ok && !p.is["single"] && !p.is["apart"] && !p.is["exact"]:
 		name, o, ok = a.complete(p, name)
 	case !ok:
 		if full, have, begins := p.prefixed(word.text); begins {
-			name, o, ok = full, have, true
+			name, written, o, ok = full, full, have, true
 			value.text, given = word.text, true
 		}
 	}
@@ -254,6 +286,7 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.takes == takesPair && (given || len(rest) < 2 || rest[0].open != nil || rest[1].open != nil && rest[1].open.Many):
 		a.unknown(p, "the option %s without two values", name)
 	case o.takes == takesPair:
+		a.said = append(a.said, said{written, rest[1]})
 		a.effect(p, o.effect, name, rest[1])
 		return rest[2:]
 	case o.takes.next() && !given && !o.takes.from(rest):
@@ -261,11 +294,13 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.effect == effectRun && given:
 		a.unknown(p, "a value of the option %s", name)
 	case o.effect == effectRun:
+		a.said = append(a.said, said{option: written})
 		return a.run(p, name, rest)
 	case o.takes.next() && !given:
 		value, rest = rest[0], rest[1:]
 		fallthrough
 	default:
+		a.said = append(a.said, said{written, value})
 		a.effect(p, o.effect, name, value)
 	}
 	return rest
@@ -342,12 +377,14 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 			a.unknown(p, "the letters %s", arg)
 			return rest
 		case o.takes == takesNone:
+			a.said = append(a.said, said{option: name})
 			a.effect(p, o.effect, name, argument{})
 			continue
 		case o.effect == effectRun && attached:
 			a.unknown(p, "a value of the option %s", name)
 			return rest
 		case o.effect == effectRun:
+			a.said = append(a.said, said{option: name})
 			return a.run(p, name, rest)
 		case o.takes.next() && !attached && !o.takes.from(rest):
 			a.unknown(p, "the option %s without its value", name)
@@ -355,6 +392,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 		case o.takes.next() && !attached:
 			value, rest = rest[0], rest[1:]
 		}
+		a.said = append(a.said, said{name, value})
 		a.effect(p, o.effect, name, value)
 		return rest
 	}
@@ -389,7 +427,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.assigned(p, name, word)
 		return false
 	}
-	a.named = append(a.named, word)
+	a.named, a.said = append(a.named, word), append(a.said, said{value: word})
 	if p.last != effectNone {
 		a.ends = append(a.ends, word)
 	}
