@@ -119,14 +119,17 @@ type said struct {
 	value  argument
 }
 
-// gave reports whether one of these options may have been given. The beginning of
-// a long name counts.
-func (a *arguments) gave(options ...string) bool {
-	return slices.ContainsFunc(a.said, func(s said) bool {
-		return slices.ContainsFunc(options, func(full string) bool {
-			return s.option == full || len(s.option) > 2 && strings.HasPrefix(full, "--") && strings.HasPrefix(full, s.option)
-		})
+// may reports whether it may be one of these options. The beginning of a long name
+// counts.
+func (s said) may(options []string) bool {
+	return slices.ContainsFunc(options, func(full string) bool {
+		return s.option == full || len(s.option) > 2 && strings.HasPrefix(full, "--") && strings.HasPrefix(full, s.option)
 	})
+}
+
+// gave reports whether one of these options may have been given.
+func (a *arguments) gave(options ...string) bool {
+	return slices.ContainsFunc(a.said, func(s said) bool { return s.may(options) })
 }
 
 // given returns the values of these options that were surely given: written in
@@ -189,7 +192,7 @@ func (a *arguments) read(p *profile, args []argument) {
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
 		case arg == "--" && p.subs == nil:
-			a.stopped = true
+			a.stopped, a.said = true, append(a.said, said{option: arg})
 			for i, operand := range args {
 				if a.spent() || a.operand(p, operand, args[i+1:]) {
 					return

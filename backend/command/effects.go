@@ -53,7 +53,7 @@ func (j *job) effects(seg *approval.Segment) {
 		mark(approval.ReasonProtectedState, "names "+which)
 		return
 	}
-	j.opens(seg, args, reader)
+	j.opens(seg, args)
 	j.arrives(seg, args)
 }
 
