@@ -69,6 +69,16 @@ func (e *effort) spend(steps int) bool {
 	return !e.spent()
 }
 
+// walk counts a name in a folder that is gone through as a whole, and reports
+// whether there may be more: the folder is large, not the request, so that this
+// comes on top of the steps.
+func (e *effort) walk() bool {
+	if e.walked++; e.walked%watched == 0 && e.ctx.Err() != nil {
+		e.left = true
+	}
+	return !e.left && e.walked <= maxWalked
+}
+
 // tick counts small steps.
 func (e *effort) tick(steps int) bool {
 	steps += e.ticks

@@ -109,7 +109,7 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 	if w.tracked {
 		if names, ok := j.tracked(root); ok {
 			for _, name := range names {
-				if j.walked++; j.walked > maxWalked {
+				if !j.walk() {
 					return "", false
 				}
 				if at := called(name); w.wants(at) && !w.leavesOut(at, false) && protected.Of(path.Join(root, name), j.Home).Has(protected.Secret|protected.Private) {
@@ -139,7 +139,7 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 			taken = append(taken, folder)
 		}
 		for _, name := range names {
-			if j.walked++; j.walked > maxWalked {
+			if !j.walk() {
 				return "", false
 			}
 			at, sub := path.Join(rel, name), path.Join(folder, name)
