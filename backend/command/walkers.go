@@ -117,13 +117,17 @@ func tarWalk(r walker) *walk {
 		return nil
 	}
 	w := &walk{hidden: true, links: read.gave("-h", "--dereference"), without: "--exclude='%s'"}
-	if !read.gave("--anchored", "--no-anchored", "--no-wildcards", "--wildcards", "--ignore-case") {
-		for _, pattern := range read.given("--exclude") {
-			if name, is := strings.CutPrefix(pattern, "./"); is && !strings.Contains(name, "/") {
-				w.not = append(w.not, leaving{pattern: name, files: true, folders: true, whole: true})
-			} else if !strings.Contains(pattern, "/") {
-				w.not = append(w.not, leaves(pattern)...)
-			}
+	for _, s := range read.said {
+		if s.option == "" || read.gave("--anchored", "--no-anchored", "--no-wildcards", "--wildcards", "--ignore-case") {
+			break // it counts for what follows it
+		}
+		if s.option != "--exclude" || s.value.open != nil {
+			continue
+		}
+		if name, is := strings.CutPrefix(s.value.text, "./"); is && !strings.Contains(name, "/") {
+			w.not = append(w.not, leaving{pattern: name, files: true, folders: true, whole: true})
+		} else if !strings.Contains(name, "/") {
+			w.not = append(w.not, leaves(name)...)
 		}
 	}
 	for _, folder := range append(read.given("-C", "--directory"), "") {

@@ -44,6 +44,7 @@ func (j *job) opens(seg *approval.Segment, read *arguments) {
 	if read != nil && read.dir != "" {
 		dir = read.dir
 	}
+	options := slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return strings.HasPrefix(word, "-") }) // of which one may take a folder for its value
 	roots, named := map[string]string{}, false
 	for _, name := range w.roots {
 		file, err := j.look(join(dir, name))
@@ -52,7 +53,7 @@ func (j *job) opens(seg *approval.Segment, read *arguments) {
 			roots[name] = file.Path
 		}
 	}
-	if w.here && (len(w.roots) == 0 || w.any && !named) || w.whole {
+	if w.here && (len(w.roots) == 0 || w.any && (!named || options)) || w.whole {
 		if file, err := j.look(dir); err == nil && isDir(file) {
 			roots["."] = file.Path
 		}

@@ -50,7 +50,7 @@ func TestWholeFolders(t *testing.T) {
 		{"find . -name '*.go' -o -exec cat {} +", ".env", true}, {"find . -exec ls {} +", ".env", false}, {"find . -not -name '.env' -exec cat {} +", ".env", false}, {"find . -name '*'", ".env", false},
 		{"find . | xargs cat", ".env", true}, {"find . -name '*.go' | xargs cat", ".env", false}, {"find . -name x.go", ".env", false}, {"fd . -x cat", "a.key", true}, {"fd . -x cat", ".env", false},
 		{"fd -H . -x cat", ".env", true}, {"fd -e go . -x cat", "a.key", false},
-		{"tar -czf x.tgz .", ".env", true}, {"tar czf x.tgz sub", "sub/.env", true}, {"tar czf x.tgz src", ".env", false}, {"tar -cf - . --exclude=.env", ".env", false}, {"tar -cf x.tar -C sub .", "sub/.env", true},
+		{"tar -czf x.tgz .", ".env", true}, {"tar czf x.tgz sub", "sub/.env", true}, {"tar czf x.tgz src", ".env", false}, {"tar -cf - . --exclude=.env", ".env", true}, {"tar --exclude=.env -cf - .", ".env", false}, {"tar czf x.tgz --exclude=.env src -C sub .", "sub/.env", false}, {"tar -cf x.tar -C sub .", "sub/.env", true},
 		{"tar -tf x.tar", ".env", false}, {"zip -r x.zip .", ".env", true}, {"zip -r x.zip . -x .env", ".env", false}, {"zip x.zip main.go", ".env", false}, {"zip -r x.zip src", ".env", false},
 		{"cp -r sub copy", "sub/.env", true}, {"cp -a src copy", "sub/.env", false}, {"cp main.go copy", ".env", false}, {"rsync -a sub/ copy/", "sub/.env", true}, {"rsync -a --exclude .env sub/ copy/", "sub/.env", false},
 		{"diff -r src sub", "sub/.env", true}, {"diff main.go sub/b.txt", "sub/.env", false}, {"git diff --no-index src sub", "sub/.env", true},
@@ -178,7 +178,7 @@ func TestTracked(t *testing.T) {
 // TestAdvice: what is said to leave a file out leaves it out, and nothing of it asks.
 func TestAdvice(t *testing.T) {
 	for _, text := range []string{
-		"grep -r x .", "rg --hidden x", "find . -type f -exec cat {} +", "fd -H . -X cat", "tar czf x.tgz .", "zip -r x.zip .", "rsync -a sub/ copy/", "diff -r sub src", "git grep --no-index x", "git grep --untracked x",
+		"grep -r x .", "rg --hidden x", "find . -type f -exec cat {} +", "fd -H . -X cat", "tar czf x.tgz -- .", "zip -r x.zip .", "rsync -a sub/ copy/", "diff -r sub src", "git grep --no-index x", "git grep --untracked x",
 	} {
 		a := walked("sub/.env")
 		for step := range 2 {
@@ -193,6 +193,8 @@ func TestAdvice(t *testing.T) {
 			_, more, _ := strings.Cut(seg.Findings[0].Sentence, "without it: ")
 			if before, action, ok := strings.Cut(text, " -exec"); ok { // a test stands before the action
 				text = before + " " + more + " -exec" + action
+			} else if before, action, ok := strings.Cut(text, " --"); ok && text[:4] == "tar " { // the same
+				text = before + " " + more + " --" + action
 			} else if before, action, ok := strings.Cut(text, " -X"); ok {
 				text = before + " " + more + " -X" + action
 			} else {
