@@ -51,7 +51,13 @@ func (j *job) walking(seg *approval.Segment, read *arguments) *walk {
 // options; nil where one of them is not known.
 func (r walker) exactly(name string) *arguments {
 	a := &arguments{job: r.job, dir: r.seg.Dir, start: r.seg.Dir, has: map[string]bool{}, places: map[string][]string{}}
-	a.read(readerProfiles().programs[name], operands(r.seg))
+	words := operands(r.seg)
+	for i, word := range words { // what it becomes is judged again before the start
+		if word.open != nil && len(word.open.Maybe) > 0 && !slices.ContainsFunc(word.open.Maybe, func(value string) bool { return strings.HasPrefix(value, "-") }) {
+			words[i].text = word.open.Maybe[0]
+		}
+	}
+	a.read(readerProfiles().programs[name], words)
 	if len(a.findings) > 0 {
 		return nil
 	}
