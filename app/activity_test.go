@@ -22,7 +22,7 @@ func activity(t *testing.T) *testApp {
 		"agents": {"main": {"displayName": "Main", "allowlist": [{"pattern": "/usr/bin/id"}]}}}`)
 	a.answer(a.agent(t.Context(), "main", "sh", "-c", "id -u | id -g"))
 	for agent, decision := range map[string]string{"one": "allow-once", "two": "deny"} {
-		answers := a.agent(t.Context(), agent, "touch", filepath.Join(a.person.Home, agent))
+		answers := a.agent(t.Context(), agent, "touch", filepath.Join(a.project, agent))
 		q := a.question()
 		a.look(q.ID)
 		if said := a.approvals.Decide(q.ID, q.Seen, decision, "a note"); !said.OK {

@@ -31,7 +31,7 @@ func TestAnswers(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.decision, func(t *testing.T) {
 			a := newTestApp(t, askMe)
-			proof := filepath.Join(a.person.Home, "proof")
+			proof := filepath.Join(a.project, "proof")
 			answers := a.agent(t.Context(), "main", "touch", proof)
 			q := a.question()
 			a.look(q.ID)
@@ -54,7 +54,7 @@ func TestAnswers(t *testing.T) {
 // A page that is slow or lying can only deny.
 func TestBadAnswers(t *testing.T) {
 	a := newTestApp(t, askMe)
-	proof := filepath.Join(a.person.Home, "proof")
+	proof := filepath.Join(a.project, "proof")
 	answers := a.agent(t.Context(), "", "touch", proof) // without a name: never always
 	q := a.question()
 	other := strings.Replace(q.Seen, ":1:", ":7:", 1)
@@ -122,7 +122,7 @@ func TestBadAnswers(t *testing.T) {
 // The caller hangs up: the panel says so, and an answer runs nothing.
 func TestCallerHangsUp(t *testing.T) {
 	a := newTestApp(t, askMe)
-	proof := filepath.Join(a.person.Home, "proof")
+	proof := filepath.Join(a.project, "proof")
 	ctx, hangUp := context.WithCancel(t.Context())
 	answers := a.agent(ctx, "main", "touch", proof)
 	q := a.question()
@@ -306,7 +306,7 @@ func TestAgentNames(t *testing.T) {
 	if star.Refused == nil || star.Refused.Code != approval.CodeInvalid {
 		t.Errorf("%+v", star)
 	}
-	answers := a.agent(t.Context(), "default", tool(a.person.Home)...)
+	answers := a.agent(t.Context(), "default", tool(a)...)
 	q := a.question()
 	if q.Agent.Name != "main" {
 		t.Errorf("the question names %q", q.Agent.Name)
@@ -325,7 +325,7 @@ func TestAgentNames(t *testing.T) {
 // does not count.
 func TestRenamedAgent(t *testing.T) {
 	a := newTestApp(t, askMe)
-	answers := a.agent(t.Context(), "evil", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "evil", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	a.look(q.ID)
 	if _, err := a.host.Update(func(d *store.Document) error { d.Agent("evil").DisplayName = "main"; return nil }); err != nil {
@@ -346,13 +346,13 @@ func TestRenamedAgent(t *testing.T) {
 
 // repository makes the home folder of an app one that git knows: a file that
 // it has as it is, one with changes, one that is new, and a folder.
-func repository(t *testing.T, home string) {
+func repository(t *testing.T, folder string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("skipped: git is not installed, and its index is what is read")
 	}
 	write := func(name, text string) {
-		name = filepath.Join(home, name)
+		name = filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func repository(t *testing.T, home string) {
 	}
 	git := func(args ...string) {
 		cmd := exec.Command("git", args...)
-		cmd.Dir = home
+		cmd.Dir = folder
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -396,7 +396,7 @@ func (a *testApp) wouldDo(id string) string {
 // nothing about the question.
 func TestWouldDo(t *testing.T) {
 	a := newTestApp(t, askMe)
-	repository(t, a.person.Home)
+	repository(t, a.project)
 	answers := a.agent(t.Context(), "main", "rm", "-r", "build", "new.txt", "changed.txt", "none")
 	q := a.question()
 	want := "Deletes 4 files, 2 KB; 2 of them not in git, 1 with changes that are not in git; 1 more not there"
@@ -404,7 +404,7 @@ func TestWouldDo(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, name := range []string{"build/kept.o", "build/new.o", "new.txt", "changed.txt"} {
-		if _, err := os.Stat(filepath.Join(a.person.Home, name)); err != nil {
+		if _, err := os.Stat(filepath.Join(a.project, name)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -135,7 +135,7 @@ func TestChangeEnds(t *testing.T) {
 // what was there is answered anew, once it was in sight again.
 func TestChangeComesFirst(t *testing.T) {
 	a := newTestApp(t, askMe)
-	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	a.look(q.ID)
 	c, done := a.wants(t.Context(), "x")

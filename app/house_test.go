@@ -80,7 +80,7 @@ func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
-			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
+			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {

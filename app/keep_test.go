@@ -37,7 +37,7 @@ func (a *testApp) latest() shown.Record {
 // as is chosen, in the place of the lease, and is taken back.
 func TestKeepOffered(t *testing.T) {
 	a := newTestApp(t, askMe)
-	command := append(tool(a.person.Home), "build", "x")
+	command := append(tool(a), "build", "x")
 	if got := a.allowFor(a.agent(t.Context(), "main", command...), "1h"); !got.Success {
 		t.Fatalf("%+v", got)
 	}
@@ -87,7 +87,7 @@ func TestKeepOffered(t *testing.T) {
 // What cannot become an entry says why.
 func TestNothingIsOffered(t *testing.T) {
 	a := newTestApp(t, askMe)
-	at := tool(a.person.Home)[0]
+	at := tool(a)[0]
 	once := func(command ...string) string {
 		t.Helper()
 		answers := a.agent(t.Context(), "main", command...)

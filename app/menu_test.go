@@ -89,7 +89,7 @@ func TestPauseIsQuiet(t *testing.T) {
 		t.Fatal(got.Message)
 	}
 	a.eventually("it is known", func() bool { a.app.mu.Lock(); defer a.app.mu.Unlock(); return a.paused })
-	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	a.approvals.Ready(q.ID, 500)
 	if visible, _, _ := a.window.is(); visible {
@@ -182,7 +182,7 @@ func TestMenuStopEverything(t *testing.T) {
 // The menu tells what was decided, and takes back what was allowed for always.
 func TestMenuRecent(t *testing.T) {
 	a := newTestApp(t, askMe)
-	command := tool(a.person.Home)
+	command := tool(a)
 	for _, decision := range []string{"deny", "allow-once", "allow-always"} {
 		answers := a.agent(t.Context(), "main", command...)
 		q := a.question()

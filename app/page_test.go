@@ -241,7 +241,7 @@ func TestPage(t *testing.T) {
 	// and after it.
 	steps := []struct {
 		name    string
-		command func(home string) []string
+		command func(*testApp) []string
 		after   func(t *testing.T, a *testApp, got string)
 	}{
 		{"allow once", touch, ran(true)},
@@ -254,17 +254,17 @@ func TestPage(t *testing.T) {
 		{"escape", touch, ran(false)},
 		{"early keys", touch, ran(false)},
 		{"always", tool, remembered},
-		{"for a while", func(home string) []string { return append(tool(home), "build", "x") }, func(t *testing.T, a *testApp, got string) {
+		{"for a while", func(a *testApp) []string { return append(tool(a), "build", "x") }, func(t *testing.T, a *testApp, got string) {
 			ran(true)(t, a, got)
 			list := a.file().Agents["main"].Allowlist
 			if len(list) != 1 || list[0].UsesLeft == nil || *list[0].UsesLeft != 5 || !list[0].ArgsExact || list[0].Cwd == "" {
 				t.Errorf("written: %+v", list)
 			}
 		}},
-		{"hostile", func(home string) []string {
-			return []string{"touch", filepath.Join(home, "proof"), `<img src=x onerror="window.pwned=1">`, "</script><b>x</b>", "a\u202eb", "שלום", "🦞"}
+		{"hostile", func(a *testApp) []string {
+			return []string{"touch", filepath.Join(a.project, "proof"), `<img src=x onerror="window.pwned=1">`, "</script><b>x</b>", "a\u202eb", "שלום", "🦞"}
 		}, ran(false)},
-		{"complete", func(string) []string {
+		{"complete", func(*testApp) []string {
 			return []string{"echo", strings.Repeat("0123456789 ", 5500) + "the end"}
 		}, func(t *testing.T, a *testApp, got string) {}},
 		{"elsewhere", touch, func(t *testing.T, a *testApp, got string) {}},
@@ -273,7 +273,7 @@ func TestPage(t *testing.T) {
 		t.Run(step.name, func(t *testing.T) {
 			a := newTestApp(t, askMe)
 			_, at := servePage(t, a)
-			answers := a.agent(t.Context(), "main", step.command(a.person.Home)...)
+			answers := a.agent(t.Context(), "main", step.command(a)...)
 			q := a.question()
 			script := startScript(t, step.name, at)
 			if step.name == "elsewhere" {
@@ -292,7 +292,7 @@ func TestPage(t *testing.T) {
 	t.Run("widths", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		run := func(args ...string) <-chan ipc.ExecAnswer {
-			return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...)
+			return a.agent(t.Context(), "main", append(tool(a), args...)...)
 		}
 		for _, earlier := range []string{"build", "push"} {
 			answers := run(earlier, "x")
@@ -318,11 +318,11 @@ func TestPage(t *testing.T) {
 	t.Run("deny for a while", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		a.question()
 		startScript(t, "deny for a while", at).wait(t)
 		a.answer(answers)
-		if again := a.answer(a.agent(t.Context(), "main", touch(a.person.Home)...)); again.Refused == nil || again.Refused.Reason != approval.ReasonUserDenied {
+		if again := a.answer(a.agent(t.Context(), "main", touch(a)...)); again.Refused == nil || again.Refused.Reason != approval.ReasonUserDenied {
 			t.Errorf("asked again: %+v", again)
 		}
 		ran(false)(t, a, "")
@@ -330,9 +330,9 @@ func TestPage(t *testing.T) {
 	t.Run("one of them", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		first := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		first := a.agent(t.Context(), "main", touch(a)...)
 		a.question()
-		second := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		second := a.agent(t.Context(), "main", touch(a)...)
 		a.eventually("both share it", func() bool { return a.host.Waiting()[0].Count == 2 })
 		startScript(t, "one of them", at).wait(t)
 		x, y := a.answer(first), a.answer(second)
@@ -361,17 +361,17 @@ func TestPage(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
 		ctx, hangUp := context.WithCancel(t.Context())
-		a.agent(ctx, "main", touch(a.person.Home)...)
+		a.agent(ctx, "main", touch(a)...)
 		a.question()
 		script := startScript(t, "again", at)
 		script.seen(a)
 		hangUp()
 		script.wait(t)
 		ran(false)(t, a, "")
-		if got := a.answer(a.agent(t.Context(), "main", touch(a.person.Home)...)); !got.Success {
+		if got := a.answer(a.agent(t.Context(), "main", touch(a)...)); !got.Success {
 			t.Errorf("it asked again: %+v", got)
 		}
-		again := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		again := a.agent(t.Context(), "main", touch(a)...)
 		if q := a.question(); q.Ended != nil {
 			t.Error("the yes was had twice")
 		}
@@ -393,19 +393,19 @@ func TestPage(t *testing.T) {
 	t.Run("would do", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		repository(t, a.person.Home)
+		repository(t, a.project)
 		answers := a.agent(t.Context(), "main", "rm", "-r", "build", "same.txt")
 		a.question()
 		startScript(t, "would do", at).wait(t)
 		a.answer(answers)
-		if _, err := os.Stat(filepath.Join(a.person.Home, "build", "new.o")); err != nil {
+		if _, err := os.Stat(filepath.Join(a.project, "build", "new.o")); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("expired", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agentUntil(t.Context(), time.Now().Add(30*time.Second), "main", touch(a.person.Home)...)
+		answers := a.agentUntil(t.Context(), time.Now().Add(30*time.Second), "main", touch(a)...)
 		a.question()
 		script := startScript(t, "expired", at)
 		if got := a.answer(answers); got.Refused == nil || got.Refused.Reason != approval.ReasonPromptExpired {
@@ -417,7 +417,7 @@ func TestPage(t *testing.T) {
 	t.Run("hold", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agentUntil(t.Context(), time.Now().Add(time.Hour), "main", touch(a.person.Home)...)
+		answers := a.agentUntil(t.Context(), time.Now().Add(time.Hour), "main", touch(a)...)
 		a.question()
 		script := startScript(t, "hold", at)
 		script.seen(a)
@@ -429,7 +429,7 @@ func TestPage(t *testing.T) {
 	t.Run("two clients", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		a.question()
 		startScript(t, "two clients", at).wait(t)
 		got := a.answer(answers)
@@ -442,7 +442,7 @@ func TestPage(t *testing.T) {
 	t.Run("deny for good", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		a.question()
 		startScript(t, "deny for good", at).wait(t)
 		a.answer(answers)
@@ -463,7 +463,7 @@ func TestPage(t *testing.T) {
 		if err := a.pause("resumed"); err != nil {
 			t.Fatal(err)
 		}
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		a.press("question:" + a.question().ID) // by itself it does not come to the front
 		script := startScript(t, "paused", at)
 		script.seen(a)
@@ -477,7 +477,7 @@ func TestPage(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		a.question()
 		script := startScript(t, "stopped", at)
 		script.seen(a)
@@ -492,7 +492,7 @@ func TestPage(t *testing.T) {
 	})
 	t.Run("suggested", func(t *testing.T) {
 		a := newTestApp(t, askMe)
-		command := append(tool(a.person.Home), "build", "x")
+		command := append(tool(a), "build", "x")
 		for range 3 {
 			answers := a.agent(t.Context(), "main", command...)
 			q := a.question()
@@ -510,9 +510,9 @@ func TestPage(t *testing.T) {
 	t.Run("paging", func(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
-		one := a.agent(t.Context(), "one", "touch", filepath.Join(a.person.Home, "one"))
+		one := a.agent(t.Context(), "one", "touch", filepath.Join(a.project, "one"))
 		a.question()
-		two := a.agent(t.Context(), "two", "touch", filepath.Join(a.person.Home, "two"))
+		two := a.agent(t.Context(), "two", "touch", filepath.Join(a.project, "two"))
 		a.eventually("both wait", func() bool { return len(a.host.Waiting()) == 2 })
 		startScript(t, "paging", at).wait(t)
 		if got := a.answer(two); !got.Success {
@@ -528,7 +528,7 @@ func TestPage(t *testing.T) {
 		a.editFile(`"allowlist"`, `"full"`)
 		script := startScript(t, "outside edit", at)
 		script.seen(a)
-		answers := a.agent(t.Context(), "main", touch(a.person.Home)...)
+		answers := a.agent(t.Context(), "main", touch(a)...)
 		script.wait(t)
 		ran(false)(t, a, "")
 		a.answer(answers)
@@ -591,7 +591,7 @@ func TestPage(t *testing.T) {
 	})
 	t.Run("lists", func(t *testing.T) {
 		a := newTestApp(t, askMe)
-		tool(a.person.Home)
+		tool(a)
 		_, at := servePage(t, a)
 		a.openSettings()
 		startScript(t, "lists", at).wait(t)
@@ -613,7 +613,7 @@ func TestPage(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) {
 		a := newTestApp(t, `{"version": 1, "defaults": {"security": "allowlist", "ask": "on-miss"}, "agents": {"main": {"allowlist": [{"pattern": "~/tool"}]}}}`)
 		_, at := servePage(t, a)
-		tool(a.person.Home)
+		tool(a)
 		answers := a.agent(t.Context(), "main", "touch", "x")
 		a.question()
 		script := startScript(t, "keyboard", at)
@@ -629,7 +629,7 @@ func TestPage(t *testing.T) {
 		a := newTestApp(t, askMe)
 		_, at := servePage(t, a)
 		run := func(args ...string) <-chan ipc.ExecAnswer {
-			return a.agent(t.Context(), "main", append(tool(a.person.Home), args...)...)
+			return a.agent(t.Context(), "main", append(tool(a), args...)...)
 		}
 		answers := run("build", "x")
 		a.question()
@@ -667,12 +667,12 @@ func TestPage(t *testing.T) {
 	})
 }
 
-func touch(home string) []string { return []string{"touch", filepath.Join(home, "proof")} }
+func touch(a *testApp) []string { return []string{"touch", filepath.Join(a.project, "proof")} }
 
 // tool is a program that an entry can cover.
-func tool(home string) []string {
-	at := filepath.Join(home, "tool")
-	if err := os.WriteFile(at, []byte("#!/bin/sh\ntouch ~/proof\n"), 0o755); err != nil {
+func tool(a *testApp) []string {
+	at := filepath.Join(a.person.Home, "tool")
+	if err := os.WriteFile(at, []byte("#!/bin/sh\ntouch proof\n"), 0o755); err != nil {
 		panic(err) // the test's own folder
 	}
 	return []string{at}
@@ -701,7 +701,7 @@ func remembered(t *testing.T, a *testApp, told string) {
 func ran(want bool) func(*testing.T, *testApp, string) {
 	return func(t *testing.T, a *testApp, got string) {
 		t.Helper()
-		_, err := os.Stat(filepath.Join(a.person.Home, "proof"))
+		_, err := os.Stat(filepath.Join(a.project, "proof"))
 		if ran := err == nil; ran != want {
 			t.Errorf("ran: %v, the agent is told: %s", ran, got)
 		}

@@ -381,7 +381,7 @@ func (a *testApp) outside() shown.Edit {
 // settings, and its answer counts once it was in sight.
 func TestOutsideEditOnPanel(t *testing.T) {
 	a := newTestApp(t, askMe)
-	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	a.editFile(`"allowlist"`, `"full"`)
 	edit := a.outside()
@@ -486,7 +486,7 @@ func TestOutsideEditWhileClosed(t *testing.T) {
 // A stricter edit from outside holds at once, also for what waits.
 func TestOutsideTightening(t *testing.T) {
 	a := newTestApp(t, askMe)
-	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	a.question()
 	text, err := os.ReadFile(a.state.Approvals())
 	if err != nil {
@@ -568,7 +568,7 @@ func TestCommandLineBesideTheApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.person.Home, "proof"))
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	digest, count := a.names().Unseen(q.Seen, a.host.Waiting()[0])
 	allow := map[string]any{"id": q.ID, "digest": digest, "count": count, "decision": "allow-once"}

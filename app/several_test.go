@@ -30,7 +30,7 @@ func (a *testApp) lookAtList(agentID string) []shown.Question {
 // run, the others are denied, and what is risky is not among them.
 func TestAnswerMany(t *testing.T) {
 	a := newTestApp(t, askMe)
-	file := func(name string) string { return filepath.Join(a.person.Home, name) }
+	file := func(name string) string { return filepath.Join(a.project, name) }
 	wait := map[string]<-chan ipc.ExecAnswer{}
 	for name, command := range map[string][]string{
 		"yes": {"touch", file("yes")}, "no": {"touch", file("no")}, "risky": {"cat", file(".ssh/id_rsa")},
@@ -125,7 +125,7 @@ func TestAnswerMany(t *testing.T) {
 // Of identical requests one runs, and the others are denied.
 func TestAllowOne(t *testing.T) {
 	a := newTestApp(t, askMe)
-	proof := filepath.Join(a.person.Home, "proof")
+	proof := filepath.Join(a.project, "proof")
 	var answers []<-chan ipc.ExecAnswer
 	for range 3 {
 		answers = append(answers, a.agent(t.Context(), "main", "mkdir", proof))

@@ -19,7 +19,7 @@ import (
 // identical request, once.
 func TestAllowIfAsksAgain(t *testing.T) {
 	a := newTestApp(t, askMe)
-	proof := filepath.Join(a.person.Home, "proof")
+	proof := filepath.Join(a.project, "proof")
 	ctx, hangUp := context.WithCancel(t.Context())
 	answers := a.agent(ctx, "main", "mkdir", proof)
 	q := a.question()

@@ -18,7 +18,7 @@ func TestTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof := filepath.Join(a.person.Home, "proof")
+	proof := filepath.Join(a.project, "proof")
 	tests := []struct {
 		text, agent, folder string
 		verdict             shown.Verdict

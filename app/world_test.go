@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -34,10 +35,12 @@ type testApp struct {
 	*app
 	t      *testing.T
 	window *testWindow
+	// project is where its agents work.
+	project string
 }
 
 // newTestApp starts an app on a new home. policy is the text of its policy
-// file, "" for none.
+// file, "" for none; it names the folder of the agents as a project, too.
 func newTestApp(t *testing.T, policy string, before ...func(paths.State)) *testApp {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "cs") // short, for the socket's path
@@ -50,8 +53,12 @@ func newTestApp(t *testing.T, policy string, before ...func(paths.State)) *testA
 	}
 	t.Setenv("HOME", home)
 	t.Setenv("SHELL", "/bin/sh")
-	state := paths.State{Dir: filepath.Join(home, "s")}
+	state, project := paths.State{Dir: filepath.Join(home, "s")}, filepath.Join(home, "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if policy != "" {
+		policy = strings.TrimSuffix(policy, "}") + `, "projects": [{"path": "` + project + `"}]}`
 		if err := os.Mkdir(state.Dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +69,7 @@ func newTestApp(t *testing.T, policy string, before ...func(paths.State)) *testA
 	for _, prepare := range before {
 		prepare(state)
 	}
-	a := &testApp{app: newApp(state, home), t: t, window: &testWindow{}}
+	a := &testApp{app: newApp(state, home), t: t, window: &testWindow{}, project: project}
 	if err := a.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +101,7 @@ func (a *testApp) agentUntil(ctx context.Context, deadline time.Time, agentID st
 	answers := make(chan ipc.ExecAnswer, 1)
 	x := ipc.Exec{}
 	x.Request.Command, x.Request.AgentID, x.Request.SessionKey = command, agentID, "main"
+	x.Request.Cwd = a.project
 	x.Request.Deadline = deadline
 	go func() {
 		defer client.Close()
