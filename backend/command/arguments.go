@@ -93,6 +93,7 @@ type arguments struct {
 	mark     string          // stands for words of the input
 	commands []inner
 	start    string              // where it runs
+	sub      string              // the subcommand, with the names before it
 	written  []approval.Finding  // about files that are written, unless an option of "reads" is there
 	leading  []approval.Finding  // about links out of a folder, unless one of "gathers" is there
 	ends     []argument          // operands of which the last one is another thing
@@ -114,8 +115,9 @@ type arguments struct {
 type inner struct {
 	words []argument
 	dir   string
-	// fed tells that the program adds words that nobody judges.
-	fed bool
+	// fed tells that the program adds words that nobody judges, and input that it
+	// takes these from its input.
+	fed, input bool
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {
@@ -124,7 +126,7 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 
 func (a *arguments) read(p *profile, args []argument) {
 	defer func() {
-		a.walks = p.is["walks"] && a.count < 2
+		a.walks, a.sub = p.is["walks"] && a.count < 2, p.name
 		a.finish(p)
 	}()
 	if p.is["old"] {
@@ -403,7 +405,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
 	if e == effectCommand || e == effectFed {
-		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed})
+		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}
 	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))
@@ -469,7 +471,7 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	if option != "-exec" && option != "-ok" && (a.plan.Folder.Path == "" || !a.project(a.plan.Cwd.Path) || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
 		dir = ""
 	}
-	a.commands = append(a.commands, inner{words, dir, true})
+	a.commands = append(a.commands, inner{words, dir, true, false})
 	return rest[min(end+1, len(rest)):]
 }
 

@@ -143,6 +143,8 @@ type job struct {
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int
+	// takers are commands that get words of an input as names.
+	takers []taker
 }
 
 // everyAgent stands for all agents in the policy file. Who called itself so

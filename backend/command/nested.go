@@ -107,6 +107,9 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
 		}
+		if one.input {
+			j.takes(read, one, &seg)
+		}
 		if one.fed && j.startsOurs(&seg) {
 			seg.Floor = "what it tells Countersign is known only when it runs"
 		}

@@ -78,6 +78,8 @@ func allEffects() map[effect]rule {
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
+		"input": {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
+
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.~-") != "" && !strings.Contains(u.value, "..")
