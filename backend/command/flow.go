@@ -246,16 +246,17 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 var makesWords = words("xargs gxargs parallel")
 
 // plainly is a word without its quotes.
-func (t *textJob) plainly(word *syntax.Word) (name string) {
+func (t *textJob) plainly(word *syntax.Word) string {
+	var name strings.Builder
 	for _, part := range word.Parts {
 		if quoted, ok := part.(*syntax.SglQuoted); ok && quoted.Dollar {
 			text, _ := ansi(quoted.Value)
-			name += text
+			name.WriteString(text)
 		} else {
-			name += unquoter.Replace(t.text[part.Pos().Offset():part.End().Offset()])
+			unquoter.WriteString(&name, t.text[part.Pos().Offset():part.End().Offset()])
 		}
 	}
-	return name
+	return name.String()
 }
 
 // overtaken asks where one stage of a pipeline reads its program from a file
