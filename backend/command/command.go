@@ -61,6 +61,10 @@ type Analyzer struct {
 	// where nobody knows.
 	Inherited func(name string) bool
 
+	// Secrets reports whether programs get a variable anyway that is secret; nil
+	// where nobody knows.
+	Secrets func() bool
+
 	path  []searchDir
 	heads heads
 }

@@ -110,6 +110,9 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		if one.input {
 			j.takes(read, one, &seg)
 		}
+		if one.fed && seg.Kind == approval.KindReader && seg.Profiled {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", seg.Argv[0]))
+		}
 		if one.fed && j.startsOurs(&seg) {
 			seg.Floor = "what it tells Countersign is known only when it runs"
 		}
