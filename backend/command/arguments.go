@@ -93,6 +93,7 @@ type arguments struct {
 	mark     string          // stands for words of the input
 	commands []inner
 	start    string              // where it runs
+	sub      string              // the subcommand, with the names before it
 	written  []approval.Finding  // about files that are written, unless an option of "reads" is there
 	leading  []approval.Finding  // about links out of a folder, unless one of "gathers" is there
 	ends     []argument          // operands of which the last one is another thing
@@ -106,7 +107,6 @@ type arguments struct {
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
 	said     []said              // its options and operands, in the order of its words
-	sub      string              // the profile that read the last of them: "git", "git grep"
 	places   map[string][]string // values of options, where it writes names of its own making
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
@@ -147,8 +147,9 @@ func (a *arguments) given(options ...string) (values []string) {
 type inner struct {
 	words []argument
 	dir   string
-	// fed tells that the program adds words that nobody judges.
-	fed bool
+	// fed tells that the program adds words that nobody judges, and input that it
+	// takes these from its input.
+	fed, input bool
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {
@@ -157,7 +158,7 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 
 func (a *arguments) read(p *profile, args []argument) {
 	defer func() {
-		a.walks = p.is["walks"] && a.count < 2
+		a.walks, a.sub = p.is["walks"] && a.count < 2, p.name
 		a.finish(p)
 	}()
 	if p.is["old"] {
@@ -237,7 +238,6 @@ func (a *arguments) read(p *profile, args []argument) {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
-	a.sub = p.name
 	if p.is["project"] {
 		a.shows(approval.EffectProject)
 	}
@@ -444,7 +444,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
 	if e == effectCommand || e == effectFed {
-		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed})
+		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}
 	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))
@@ -510,7 +510,7 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	if option != "-exec" && option != "-ok" && (a.plan.Folder.Path == "" || !a.project(a.plan.Cwd.Path) || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
 		dir = ""
 	}
-	a.commands = append(a.commands, inner{words, dir, true})
+	a.commands = append(a.commands, inner{words, dir, true, false})
 	return rest[min(end+1, len(rest)):]
 }
 

@@ -61,6 +61,10 @@ type Analyzer struct {
 	// where nobody knows.
 	Inherited func(name string) bool
 
+	// Secrets reports whether programs get a variable anyway that is secret; nil
+	// where nobody knows.
+	Secrets func() bool
+
 	path  []searchDir
 	heads heads
 }
@@ -143,6 +147,8 @@ type job struct {
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int
+	// takers are commands that get words of an input as names.
+	takers []taker
 }
 
 // everyAgent stands for all agents in the policy file. Who called itself so

@@ -54,6 +54,7 @@ func (j *job) effects(seg *approval.Segment) {
 		return
 	}
 	j.opens(seg, args)
+	j.stores(seg, args)
 	j.arrives(seg, args)
 }
 

@@ -111,6 +111,12 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		if one.fed && seg.Program != nil && j.walking(&seg, nil) != nil {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s folders that nobody looked at", first(outer.Argv), name))
 		}
+		if one.input {
+			j.takes(read, one, &seg)
+		}
+		if one.fed && seg.Kind == approval.KindReader && seg.Profiled {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", seg.Argv[0]))
+		}
 		if one.fed && j.startsOurs(&seg) {
 			seg.Floor = "what it tells Countersign is known only when it runs"
 		}
