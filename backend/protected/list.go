@@ -181,18 +181,6 @@ func (l *list) sort() {
 
 func special(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// kinds returns all kinds that rows give a path.
-func (l *list) kinds(at, home []string) (k Kind) {
-	h := homesOf(at, home)
-	for n := 1; n < len(at); n++ {
-		k |= l.folders.kinds(at[:n], &h, k)
-	}
-	if len(at) > 0 {
-		k |= l.files.kinds(at, &h, k)
-	}
-	return k
-}
-
 // kinds returns the kinds that rows of an index give a path, and have.
 func (x *index) kinds(at []string, h *homes, have Kind) Kind {
 	x.try(at[len(at)-1], func(rows []*row) {

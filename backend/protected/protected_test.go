@@ -100,6 +100,31 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
+// TestCopies: a copy of a file with secrets holds them too, however it is called;
+// one of another file holds none.
+func TestCopies(t *testing.T) {
+	for name, want := range map[string]bool{
+		".env~": true, "#.env#": true, ".#.env": true, ".env copy": true, ".env (1)": true, ".env.2024-01-01": true, ".env 2": true, ".envrc~": true, ".dev.vars.orig": true,
+		"id_rsa~": true, "id_rsa (1)": true, "id_rsa 2": true, "id_rsa copy": true, "id_rsa - Copy": true, ".id_rsa.swp": true, "id_rsa.~1~": true, "id_rsa.tar.gz": true, "id_ed25519(copy)": true,
+		".npmrc.bak": true, ".npmrc_2024-01-01": true, ".netrc.old": true, ".netrc.OLD": true, ".netrc-backup": true, ".pypirc.rpmsave": true, ".pgpass.dpkg-old": true, ".git-credentials.txt": true,
+		"server.key.bak": true, "server.key.old.1": true, "cert.p12.part": true, "wallet (1).dat": true, "wallet.dat.bak.gz": true, "credentials (2).json": true, "credentials copy 2.json": true, "secrets.old.yml": true,
+		"Copy of credentials.json": true, "Kopie von id_rsa": true, "backup-id_rsa": true, "old.id_rsa": true, "wp-config.php~": true, ".wp-config.php.swo": true, ".ssh.bak/work": true, "x/.aws-old/credentials": true,
+		".gnupg copy/secring": true, "~/.newtool.bak/x": true,
+		".env.example~": false, ".env.dist": false, ".env.sample.bak": false, "parameters.yml.dist": false, "id_rsa.pub": false, "main.go~": false, "main.go.orig": false, "config.json.bak": false,
+		"README (1).md": false, "outback": false, "~": false, "#": false, "a.tar.gz": false, "notes copy.txt": false, "token.go.bak": false, "2024-01-01": false, "test.old/main.go": false, ".github.bak/x": false,
+		"Copy of": false, "(1)": false, ".bak": false, "docs/credentials.md.orig": false,
+	} {
+		if got := Of(at(name), home).Has(Secret | Private); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	for name, want := range map[string]bool{".ssh.bak": true, ".ssh": true, ".vscode.old": false} {
+		if got := OfFolder(at(name), home).Has(Secret | Private); got != want {
+			t.Errorf("the folder %s: %t", name, got)
+		}
+	}
+}
+
 // TestStartup: these are not written unasked, and what agents are told in words
 // is none of them.
 func TestStartup(t *testing.T) {
