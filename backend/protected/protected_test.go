@@ -53,7 +53,7 @@ func TestKnown(t *testing.T) {
 // TestOthers: so do files that are not among these, by how they are called and
 // where they lie.
 func TestOthers(t *testing.T) {
-	for _, name := range lines(t, "testdata/others.txt") {
+	for _, name := range append(lines(t, "testdata/others.txt"), lines(t, "testdata/more.txt")...) {
 		if k := Of(at(name), home); !k.Has(Secret | Private) {
 			t.Errorf("%s: %b", name, k)
 		}
@@ -71,7 +71,7 @@ func TestPlain(t *testing.T) {
 
 // TestIn: a name in a folder is what its path is.
 func TestIn(t *testing.T) {
-	for _, file := range []string{"testdata/secrets.txt", "testdata/others.txt", "testdata/plain.txt"} {
+	for _, file := range []string{"testdata/secrets.txt", "testdata/others.txt", "testdata/more.txt", "testdata/plain.txt"} {
 		for _, name := range lines(t, file) {
 			whole := at(name)
 			if got, want := In(path.Dir(whole), home).Of(path.Base(whole)), Of(whole, home); got != want {
