@@ -135,8 +135,18 @@ func TestStartup(t *testing.T) {
 		".cursor/mcp.json": true, ".cursor/hooks.json": true, ".envrc": true, ".claude/settings.local.json": true, ".claude/hooks/x.sh": true, ".mcp.json": true, "app/.mcp.json": true,
 		".codex/config.toml": true, ".gemini/settings.json": true, ".opencode/plugin/x.ts": true, "opencode.json": true, ".idea/runConfigurations/x.xml": true, ".cargo/config.toml": true,
 		"~/.bashrc": true, "~/.config/fish/conf.d/x.fish": true, "~/Library/LaunchAgents/x.plist": true, "~/.config/systemd/user/x.service": true, "~/.gitconfig": true,
-		"~/.ssh/authorized_keys": true, "/etc/cron.d/x": true, "~/.config/Code/User/settings.json": true, ".npmrc": true,
-		"CLAUDE.md": false, "AGENTS.md": false, ".claude/CLAUDE.md": false, ".claude/commands/x.md": false, ".cursor/rules/x.mdc": false, ".github/copilot-instructions.md": false,
+		"~/.ssh/authorized_keys": true, "/etc/cron.d/x": true, "~/.config/Code/User/settings.json": true, "~/Library/Application Support/Cursor/User/tasks.json": true, ".npmrc": true,
+		".pnp.cjs": true, ".pnp.loader.mjs": true, "tools/bazel": true, ".bazelversion": true, "rust-toolchain": true, "sub/rust-toolchain.toml": true, ".latexmkrc": true, "doc/latexmkrc": true, ".tool-versions": true,
+		".claude/agents/x.md": true, ".claude/commands/sub/x.md": true, ".claude/skills/pdf/SKILL.md": true, ".claude/hooks.json": true, ".claude/plugins/x": true, ".venv/bin/activate": true, ".venv/bin/activate.fish": true,
+		"venv/pyvenv.cfg": true, ".venv/lib/python3.12/site-packages/x.pth": true, ".venv/lib/python3.12/site-packages/sitecustomize.py": true, ".cursor/commands/x.md": true, ".sqliterc": true, ".psqlrc": true,
+		".gdbinit": true, ".lldbinit": true, ".inputrc": true, ".tmux.conf": true, ".screenrc": true, ".vimrc": true, ".exrc": true, ".nvimrc": true, ".nvim.lua": true, ".lazy.lua": true, "~/.emacs": true, ".dir-locals.el": true,
+		".Rprofile": true, ".irbrc": true, ".pryrc": true, "mise.toml": true, ".yarnrc.yml": true, ".pnpmfile.cjs": true, ".bazelrc": true, ".zed/tasks.json": true, ".run/x.run.xml": true, ".idea/workspace.xml": true,
+		".aider.conf.yml": true, ".windsurf/workflows/x.md": true, ".clinerules/workflows/x.md": true, ".opencode/command/x.md": true, ".opencode/agents/x.md": true, ".github/agents/x.agent.md": true, ".github/prompts/x.prompt.md": true,
+		".amazonq/cli-agents/x.json": true, ".vibe/config.toml": true, ".qwen/settings.json": true, ".mux/init": true, ".luarc.json": true, "gradle/wrapper/gradle-wrapper.properties": true, ".terraform/providers/x/y": true,
+		".octaverc": true, "jupyter_server_config.py": true, ".reviewboardrc": true, "_darcs/prefs/defaults": true, ".flox/env/manifest.toml": true, ".codesandbox/tasks.json": true, "app.xcodeproj/xcshareddata/xcschemes/x.xcscheme": true,
+		".claude/skills/pdf/scripts/fill.py": false, ".claude/rules/x.md": false, "bazel/x": false, "bazel.go": false, "activate.go": false, "bin/tool": false, "GEMINI.md": false, ".windsurf/rules/x.md": false, ".pylintrc": false, "conftest.py": false,
+		"flake.nix": false, "shell.nix": false, ".python-version": false, ".nvmrc": false, "startup.go": false, ".gitmodules": false, ".gitattributes": false, "pnpm-workspace.yaml": false, "gradle.properties": false,
+		"CLAUDE.md": false, "AGENTS.md": false, ".claude/CLAUDE.md": false, ".cursor/rules/x.mdc": false, ".github/copilot-instructions.md": false,
 		".git/HEAD": false, ".git/refs/heads/x": false, ".github/workflows/ci.yml": false, ".vscode/README.md": false, "Makefile": false, "package.json": false, "hooks/x.go": false,
 		".gitignore": false, "config": false, "src/config": false,
 	} {
@@ -146,7 +156,7 @@ func TestStartup(t *testing.T) {
 	}
 	for name, want := range map[string]bool{
 		".claude": true, "a/.vscode": true, ".git": true, ".GIT": true, ".husky": false, ".idea": true, ".config": true, "~/.config": true, "~/.config/fish": false,
-		"src": false, "": false, "/": false, "/usr": false, "user": false,
+		"code": false, "tools": false, "bin": false, "commands": false, ".claude/skills": true, ".venv": false, "gradle": false, "src": false, "": false, "/": false, "/usr": false, "user": false,
 	} {
 		if got := Above(at(name), home); got != want {
 			t.Errorf("above, %s: %t", name, got)
