@@ -74,7 +74,7 @@ func (x *index) try(name string, each func([]*row)) {
 }
 
 var kindNames = map[string]Kind{
-	"secret": Secret, "likely": likely, "private": private, "tools": Tools, "plain": plain, "public": public, "startup": Startup,
+	"secret": Secret, "likely": likely, "private": private, "tools": Tools, "plain": plain, "public": public, "startup": Startup, "usual": usual, "trial": trial,
 }
 
 // places are where programs keep settings below home (~app).
@@ -227,11 +227,14 @@ func homesOf(at, home []string) homes {
 func (r *row) covers(at []string, h *homes) bool {
 	switch r.anchor {
 	case anywhere:
-		if r.kind == plain { // what stands above home says nothing of what is in it
-			at = at[max(0, h.own):]
-			if h.own < 0 {
-				at = at[max(0, len(at)-nearby):]
-			}
+		switch { // what stands above home says nothing of what is in it
+		case r.kind != plain && r.kind != trial:
+		case h.own < 0:
+			at = at[max(0, len(at)-nearby):]
+		case r.kind == plain:
+			at = at[h.own:]
+		default: // nor does the folder of all projects
+			at = at[min(h.own+1, len(at)):]
 		}
 		return r.ends(at)
 	case atRoot:

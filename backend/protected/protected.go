@@ -18,7 +18,7 @@ import (
 )
 
 // Kind is what a path is. A file may be of several kinds.
-type Kind uint8
+type Kind uint16
 
 const (
 	// Secret is a file whose reader is told a secret.
@@ -37,6 +37,8 @@ const (
 	private
 	plain
 	public
+	usual
+	trial
 )
 
 // Has reports whether any of these kinds is among those of a file.
@@ -73,7 +75,7 @@ func told(p Kind) Kind {
 	k := p & (Tools | Startup)
 	switch {
 	case p.Has(public):
-	case p.Has(Secret):
+	case p.Has(Secret), p.Has(usual) && !p.Has(trial):
 		k |= Secret
 	case p.Has(likely|private) && !p.Has(plain):
 		k |= Private

@@ -125,6 +125,19 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestTrials: keys of tests open nothing, where a folder of tests lies in a project.
+func TestTrials(t *testing.T) {
+	for name, want := range map[string]bool{
+		"server.key": true, "src/server.key": true, "latest/server.key": true, "test/.env": true, "testdata/secrets.tfvars": true, "tests/vault.kdbx": true, "~/test/server.key": true, "~/tests/id_rsa": true, "~/.ssh/test/x.key": true,
+		"~/.config/app/test/x.key": true, "node_modules/a/server.key": true,
+		"test/server.key": false, "a/testdata/b/c/server.key": false, "/srv/app/test/server.key": false, "~/app/spec/id_rsa": false,
+	} {
+		if got := Of(at(name), home).Has(Secret | Private); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // TestStartup: these are not written unasked, and what agents are told in words
 // is none of them.
 func TestStartup(t *testing.T) {
