@@ -5,7 +5,7 @@
 // nothing. What it does not understand it marks, never guesses.
 //
 // Which files hold secrets and which start programs is for package protected
-// to know. Of folders, archives and patches that a program reads or brings as a
+// to know. Of folders, archives and patches that a program reads, brings or removes as a
 // whole the names are looked at, within bounds.
 //
 // The rules are those of judgement.md, steps 1 to 6, and what it understands

@@ -44,8 +44,7 @@ type effort struct {
 	ticks, counts       int
 	left                bool            // ctx has ended
 	begins              map[string]bool // of files that were opened: as a key does
-	opened              int
-	walked              int // names in folders that programs read as a whole
+	walked              int             // names in folders that programs read as a whole
 }
 
 // seen is the result of one look at the disk. One analysis looks at each

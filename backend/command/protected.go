@@ -226,29 +226,26 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 			return what
 		}
 	}
-	if err == nil && j.beginsAsKey(real, seg) {
+	if err == nil && j.beginsAsKey(real) {
 		return "a file with secrets"
 	}
 	return ""
 }
 
-// Bounds of the look into files that are named: how large they are, and how many
-// of one request.
-const (
-	maxKeyFile = 64 << 10
-	maxOpened  = 64
-)
+// maxKeyFile is how large a file may be that is taken for a key by its beginning.
+const maxKeyFile = 64 << 10
 
-// beginsAsKey reports whether a small file that the words name begins as a key
-// does. What a pattern stands for is not opened.
-func (j *job) beginsAsKey(file approval.File, seg *approval.Segment) bool {
-	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile || len(seg.Made) > 0 || j.opened == maxOpened || !j.spend(1) {
+// beginsAsKey reports whether a small file that the words name, or a pattern among
+// them, begins as a key does. How many are opened is bounded as all work is: who
+// names more asks.
+func (j *job) beginsAsKey(file approval.File) bool {
+	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile {
 		return false
 	}
-	if begins, known := j.begins[file.Path]; known {
+	begins, known := j.begins[file.Path]
+	if known || !j.spend(1) {
 		return begins
 	}
-	j.opened++
 	head, err := j.head(file)
 	j.begins[file.Path] = err == nil && protected.Begins(head)
 	return j.begins[file.Path]

@@ -231,10 +231,7 @@ func allEffects() map[effect]rule {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {
-			a.agents(u)
-			goes(a, u)
-		}},
+		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: goes},
 		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the project", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && !a.whole(path.Clean(join(a.dir, u.value)))
 		}, note: goes},
@@ -285,8 +282,12 @@ func strictlyBelow(a *arguments, u use) bool {
 	return named(a, u) && (u.value == "" || !a.whole(path.Clean(join(a.dir, u.value))))
 }
 
-// goes takes down what is deleted or overwritten, which may be all there is.
-func goes(a *arguments, u use) { a.gone = append(a.gone, path.Clean(join(a.dir, u.value))) }
+// goes takes down what is deleted or overwritten, which may be all there is, or hold
+// what programs start from.
+func goes(a *arguments, u use) {
+	a.removed(u)
+	a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
+}
 
 // oneLine is the rule of programs that stand in an argument.
 func oneLine(read func(string) string) rule {
