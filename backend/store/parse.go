@@ -142,6 +142,9 @@ func (p *parser) document() (*Document, error) {
 			}
 			return nil
 		}
+		if ruleNames.has(key) || topNames.has(key) {
+			return p.bad(`means nothing here, or is written with other capital letters: rules stand below "defaults", or below an agent`)
+		}
 		return p.keep(&d.Extra, key)
 	})
 	if err == nil && !version {
@@ -199,8 +202,26 @@ func (p *parser) rules(r *Rules, key string) (err error) {
 		}
 		return nil
 	}
+	switch {
+	case topNames.has(key):
+		return p.bad("means nothing here: it stands at the top of the file")
+	case ruleNames.has(key):
+		return p.bad("means nothing here, or is written with other capital letters")
+	}
 	return p.keep(&r.Extra, key)
 }
+
+// fieldNames are names of fields, in small letters. Elsewhere, or written otherwise, one
+// of them would be kept as a field that we do not know, and a restriction of the
+// person would silently not be there.
+type fieldNames []string
+
+var (
+	ruleNames = fieldNames{"security", "ask", "askfallback", "autoallowskills", "presence", "denylist", "safebins", "safebintrusteddirs", "skillbins", "safebinprofiles", "allowlist"}
+	topNames  = fieldNames{"tools", "charters", "approvers", "policyfrom", "projects"}
+)
+
+func (k fieldNames) has(key string) bool { return slices.Contains(k, strings.ToLower(key)) }
 
 func (p *parser) agent(a *Agent, id string) error {
 	if strings.TrimSpace(id) == "" {

@@ -33,6 +33,10 @@ var refused = []struct{ text, line, field, problem string }{
 	{"{\n\"version\": 2}", "2", "version", "must be 1"},
 	{`{"version": "1"}`, "1", "version", "must be 1"},
 	{`{"version": 1.5}`, "1", "version", "must be 1"},
+	{`{"version": 1, "denylist": []}`, "1", "denylist", "means nothing here"},
+	{`{"version": 1, "agents": {"a": {"tools": {"deny": ["x"]}}}}`, "1", "agents.a.tools", "at the top"},
+	{`{"version": 1, "defaults": {"denyList": []}}`, "1", "defaults.denyList", "capital"},
+	{`{"version": 1, "Tools": {}}`, "1", "Tools", "means nothing here"},
 	{`{"version": null}`, "1", "version", "must be 1"},
 	// Keys, also where we know none of them.
 	{"{\"version\": 1,\n\"version\": 1}", "2", "version", "comes twice"},
