@@ -32,6 +32,8 @@ func TestCommandOf(t *testing.T) {
 		{[]string{"a b"}, []string{"bash", "-c", "a b"}}, // found through no PATH
 		{[]string{"./a b"}, []string{"./a b"}},
 		{[]string{file}, []string{file}},
+		{[]string{"cat x/../a b"}, []string{"bash", "-c", "cat x/../a b"}},
+		{[]string{"ls x/.."}, []string{"bash", "-c", "ls x/.."}},
 		{[]string{file + " c"}, []string{"bash", "-c", file + " c"}},
 		{[]string{"/bin/ls -l", "x"}, []string{"/bin/ls -l", "x"}},
 	} {

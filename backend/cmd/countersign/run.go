@@ -170,7 +170,7 @@ func commandOf(words []string, dir string) []string {
 	}
 	at := words[0]
 	if !filepath.IsAbs(at) {
-		at = filepath.Join(dir, at)
+		at = dir + "/" + at // as it stands: "cat x/../y" is no path of y
 	}
 	if _, err := os.Stat(at); err == nil && strings.Contains(words[0], "/") {
 		return words
