@@ -192,7 +192,8 @@ func TestFixtures(t *testing.T) {
 		panel(name)
 		asks := scenes[name]
 		asks.Screen.Folder = shown.NewFolder(shown.FolderMark+"5f1d", "claude-code", "main", home+"/Work/ledger", "rg -n total .", in)
-		asks.Screen.Folder.Holds, asks.Screen.Folder.Every = holds, holds == 0
+		asks.Screen.Folder.Holds, asks.Screen.Folder.Every, asks.Screen.Folder.Files = holds, holds == 0, 214
+		asks.Screen.Folder.Tell([]string{"2025", "2026", "README", "notes.txt", "totals.csv"}, []approval.Project{{Agent: "codex"}}, in)
 		asks.Screen.Folder.Asked, asks.Screen.Folder.Expires = clock.UnixMilli(), clock.Add(2*time.Minute).UnixMilli()
 		scenes[name] = asks
 	}
