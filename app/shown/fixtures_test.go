@@ -300,6 +300,11 @@ func newLists() *shown.Lists {
 		shown.NewSkillRow("transcribe", home+"/.openclaw/skills/transcribe/bin/transcribe", sum, shown.FromHere, shown.SkillChanged, in),
 		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
 	}
+	l.Projects = []shown.ProjectRow{
+		shown.NewProjectRow(home+"/Work/ledger", false, "", shown.FromHere, in),
+		shown.NewProjectRow(home+"/Downloads/unpacked", true, "", shown.FromEvery, in),
+		shown.NewProjectRow("/Volumes/stick/site", false, "it is not there", shown.FromEvery, in),
+	}
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}
 	l.Client = shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)
 	return &l

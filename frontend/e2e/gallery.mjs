@@ -43,6 +43,7 @@ const views = [
   { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },
   { name: 'agents-safe-bins', fixture: 'agents', tab: /^Safe bins/ },
   { name: 'agents-skills', fixture: 'agents', tab: /^Skills/ },
+  { name: 'agents-projects', fixture: 'agents', tab: /^Projects/ },
   { name: 'agents-gateways', fixture: 'agents', tab: /^Gateways/ },
   { name: 'agents-no-gateway', fixture: 'agents-held', tab: /^Gateways/ },
   ...Object.entries({

@@ -339,6 +339,27 @@ test('safe bins and the folders they are trusted in are listed, added and remove
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['addTo', 'claude-code', expect.any(String), 'safe-bins', 'rev']))
 })
 
+test('projects say whether they count, and are added and removed', async () => {
+  const { backend } = await open()
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 3` }))
+  const grid = await screen.findByRole('grid', { name: lists.projects })
+  const row = (name: string) => within(grid).getByTitle(name).closest('tr')!
+  expect(row('~/Work/ledger').textContent).toContain(lists.project)
+  expect(row('~/Downloads/unpacked').textContent).toContain(lists.notProject)
+  expect(row('/Volumes/stick/site').textContent).toContain(lists.projectGone('it is not there'))
+  await clean(grid.closest('main')!)
+  await fireEvent.click(row('~/Downloads/unpacked'))
+  expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+  row('~/Work/ledger').focus()
+  await fireEvent.keyDown(row('~/Work/ledger'), { key: 'Delete' })
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['removeFrom', 'claude-code', expect.any(String), 'projects', '/Users/dana/Work/ledger']))
+  await fireEvent.click(screen.getByRole('button', { name: text.add }))
+  const sheet = within(await dialog())
+  await fireEvent.input(sheet.getByLabelText(lists.projectFolder), { target: { value: '~/Work/site' } })
+  await fireEvent.click(sheet.getByRole('button', { name: text.form.save }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['addTo', 'claude-code', expect.any(String), 'projects', '~/Work/site']))
+})
+
 test('skills say whether they are what was accepted', async () => {
   const { backend } = await open()
   await fireEvent.click(await screen.findByRole('tab', { name: `${lists.skills} 3` }))
