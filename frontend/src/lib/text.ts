@@ -521,6 +521,8 @@ export const settings = {
     patternHint: 'A name, a path, or a path with * (within a folder) and ** (across folders).',
     args: 'Arguments',
     argsHint: 'The first ones, one on each line, exactly as written. A line with only * stands for any one argument.',
+    env: 'Variables',
+    envKept: 'They stay as they are. If you name another program, they are taken out.',
     argsKept: 'These arguments hold line breaks or end with an empty one. They stay as they are.',
     exact: 'No further arguments',
     cwd: 'Only in folder',

@@ -158,6 +158,18 @@ test('a quiet reload leaves the choice, the order and the filter', async () => {
   expect(rowOf('/usr/local/bin/npm').getAttribute('aria-selected')).toBe('true')
 })
 
+test('the variables that an entry carries are shown, in its row and where it is changed', async () => {
+  await open()
+  const row = rowOf('/usr/local/go/bin/go')
+  expect(row.textContent).toContain(`${text.withVariables}GOOS=linux`)
+  row.focus()
+  await waitFor(() => expect(row.getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(row, { key: 'Enter' })
+  const sheet = within(await dialog())
+  expect(sheet.getByText('GOOS=linux')).toBeTruthy()
+  expect(sheet.getByText(text.form.envKept)).toBeTruthy()
+})
+
 test('rows of every agent are read-only', async () => {
   const { backend } = await open()
   const row = rowOf('/usr/bin/uname')
