@@ -93,6 +93,7 @@ type arguments struct {
 	mark     string          // stands for words of the input
 	commands []inner
 	start    string              // where it runs
+	sub      string              // the subcommand, with the names before it
 	written  []approval.Finding  // about files that are written, unless an option of "reads" is there
 	leading  []approval.Finding  // about links out of a folder, unless one of "gathers" is there
 	ends     []argument          // operands of which the last one is another thing
@@ -105,17 +106,50 @@ type arguments struct {
 	code     []approval.File     // with program text
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
+	said     []said              // its options and operands, in the order of its words
 	places   map[string][]string // values of options, where it writes names of its own making
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
+}
+
+// said is one option as it was written, with its value, or an operand: that has
+// no name. A long name may be an abbreviation.
+type said struct {
+	option string
+	value  argument
+}
+
+// may reports whether it may be one of these options. The beginning of a long name
+// counts.
+func (s said) may(options []string) bool {
+	return slices.ContainsFunc(options, func(full string) bool {
+		return s.option == full || len(s.option) > 2 && strings.HasPrefix(full, "--") && strings.HasPrefix(full, s.option)
+	})
+}
+
+// gave reports whether one of these options may have been given.
+func (a *arguments) gave(options ...string) bool {
+	return slices.ContainsFunc(a.said, func(s said) bool { return s.may(options) })
+}
+
+// given returns the values of these options that were surely given: written in
+// full, and known before the run.
+func (a *arguments) given(options ...string) (values []string) {
+	for _, s := range a.said {
+		if slices.Contains(options, s.option) && s.value.open == nil {
+			values = append(values, s.value.text)
+		}
+	}
+	return values
 }
 
 // inner is a command that the words of a program hold.
 type inner struct {
 	words []argument
 	dir   string
-	// fed tells that the program adds words that nobody judges.
-	fed bool
+	// fed tells that the program adds words that nobody judges, and input that it
+	// takes these from its input.
+	fed, input bool
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {
@@ -124,7 +158,7 @@ func (a *arguments) find(reason approval.Reason, format string, args ...any) {
 
 func (a *arguments) read(p *profile, args []argument) {
 	defer func() {
-		a.walks = p.is["walks"] && a.count < 2
+		a.walks, a.sub = p.is["walks"] && a.count < 2, p.name
 		a.finish(p)
 	}()
 	if p.is["old"] {
@@ -159,7 +193,7 @@ func (a *arguments) read(p *profile, args []argument) {
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
 		case arg == "--" && p.subs == nil:
-			a.stopped = true
+			a.stopped, a.said = true, append(a.said, said{option: arg})
 			for i, operand := range args {
 				if a.spent() || a.operand(p, operand, args[i+1:]) {
 					return
@@ -234,13 +268,14 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	if p.is["single"] { // go takes one dash or two
 		name = "-" + strings.TrimLeft(name, "-")
 	}
+	written := name
 	o, ok := p.options[name]
 	switch {
 	case !ok && !p.is["single"] && !p.is["apart"] && !p.is["exact"]:
 		name, o, ok = a.complete(p, name)
 	case !ok:
 		if full, have, begins := p.prefixed(word.text); begins {
-			name, o, ok = full, have, true
+			name, written, o, ok = full, full, have, true
 			value.text, given = word.text, true
 		}
 	}
@@ -254,6 +289,7 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.takes == takesPair && (given || len(rest) < 2 || rest[0].open != nil || rest[1].open != nil && rest[1].open.Many):
 		a.unknown(p, "the option %s without two values", name)
 	case o.takes == takesPair:
+		a.said = append(a.said, said{written, rest[1]})
 		a.effect(p, o.effect, name, rest[1])
 		return rest[2:]
 	case o.takes.next() && !given && !o.takes.from(rest):
@@ -261,11 +297,13 @@ func (a *arguments) long(p *profile, word argument, rest []argument) []argument 
 	case o.effect == effectRun && given:
 		a.unknown(p, "a value of the option %s", name)
 	case o.effect == effectRun:
+		a.said = append(a.said, said{option: written})
 		return a.run(p, name, rest)
 	case o.takes.next() && !given:
 		value, rest = rest[0], rest[1:]
 		fallthrough
 	default:
+		a.said = append(a.said, said{written, value})
 		a.effect(p, o.effect, name, value)
 	}
 	return rest
@@ -342,12 +380,14 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 			a.unknown(p, "the letters %s", arg)
 			return rest
 		case o.takes == takesNone:
+			a.said = append(a.said, said{option: name})
 			a.effect(p, o.effect, name, argument{})
 			continue
 		case o.effect == effectRun && attached:
 			a.unknown(p, "a value of the option %s", name)
 			return rest
 		case o.effect == effectRun:
+			a.said = append(a.said, said{option: name})
 			return a.run(p, name, rest)
 		case o.takes.next() && !attached && !o.takes.from(rest):
 			a.unknown(p, "the option %s without its value", name)
@@ -355,6 +395,7 @@ func (a *arguments) short(p *profile, word argument, rest []argument) []argument
 		case o.takes.next() && !attached:
 			value, rest = rest[0], rest[1:]
 		}
+		a.said = append(a.said, said{name, value})
 		a.effect(p, o.effect, name, value)
 		return rest
 	}
@@ -389,7 +430,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.assigned(p, name, word)
 		return false
 	}
-	a.named = append(a.named, word)
+	a.named, a.said = append(a.named, word), append(a.said, said{value: word})
 	if p.last != effectNone {
 		a.ends = append(a.ends, word)
 	}
@@ -403,7 +444,7 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
 	if e == effectCommand || e == effectFed {
-		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed})
+		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}
 	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))
@@ -469,7 +510,7 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	if option != "-exec" && option != "-ok" && (a.plan.Folder.Path == "" || !a.project(a.plan.Cwd.Path) || slices.ContainsFunc(a.values, func(at string) bool { return !a.inside(at) })) {
 		dir = ""
 	}
-	a.commands = append(a.commands, inner{words, dir, true})
+	a.commands = append(a.commands, inner{words, dir, true, false})
 	return rest[min(end+1, len(rest)):]
 }
 

@@ -338,7 +338,7 @@ func (j *job) startsIn(folder, as string) (found string, err error) {
 		}
 		in := protected.In(path.Join(as, rel), j.Home)
 		for _, name := range names {
-			if j.walked++; j.walked > maxWalked {
+			if !j.walk() {
 				return "", errors.New("has more names than are looked at")
 			}
 			k := in.Of(name)

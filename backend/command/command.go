@@ -5,7 +5,7 @@
 // nothing. What it does not understand it marks, never guesses.
 //
 // Which files hold secrets and which start programs is for package protected
-// to know. Of folders, archives and patches that a program reads or brings as a
+// to know. Of folders, archives and patches that a program reads, brings or removes as a
 // whole the names are looked at, within bounds.
 //
 // The rules are those of judgement.md, steps 1 to 6, and what it understands
@@ -60,6 +60,10 @@ type Analyzer struct {
 	// Inherited reports whether programs get a variable of this name anyway; nil
 	// where nobody knows.
 	Inherited func(name string) bool
+
+	// Secrets reports whether programs get a variable anyway that is secret; nil
+	// where nobody knows.
+	Secrets func() bool
 
 	path  []searchDir
 	heads heads
@@ -143,6 +147,8 @@ type job struct {
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int
+	// takers are commands that get words of an input as names.
+	takers []taker
 }
 
 // everyAgent stands for all agents in the policy file. Who called itself so

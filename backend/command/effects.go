@@ -53,7 +53,8 @@ func (j *job) effects(seg *approval.Segment) {
 		mark(approval.ReasonProtectedState, "names "+which)
 		return
 	}
-	j.opens(seg, args, reader)
+	j.opens(seg, args)
+	j.stores(seg, args)
 	j.arrives(seg, args)
 }
 

@@ -44,8 +44,7 @@ type effort struct {
 	ticks, counts       int
 	left                bool            // ctx has ended
 	begins              map[string]bool // of files that were opened: as a key does
-	opened              int
-	walked              int // names in folders that programs read as a whole
+	walked              int             // names in folders that programs read as a whole
 }
 
 // seen is the result of one look at the disk. One analysis looks at each
@@ -67,6 +66,16 @@ func (e *effort) spend(steps int) bool {
 		e.left = true
 	}
 	return !e.spent()
+}
+
+// walk counts a name in a folder that is gone through as a whole, and reports
+// whether there may be more: the folder is large, not the request, so that this
+// comes on top of the steps.
+func (e *effort) walk() bool {
+	if e.walked++; e.walked%watched == 0 && e.ctx.Err() != nil {
+		e.left = true
+	}
+	return !e.left && e.walked <= maxWalked
 }
 
 // tick counts small steps.

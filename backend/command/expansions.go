@@ -79,8 +79,12 @@ func plainParameter(p *syntax.ParamExp) bool {
 // mayRead reports whether a text may use a variable: a name, no secret, and
 // none that the shell makes up.
 func (t *textJob) mayRead(name string) bool {
-	class := envnames.Requested(name)
-	return class != envnames.Malformed && class != envnames.Asks && !envnames.Secret(name) && !ofShell()[name]
+	return envnames.Requested(name) != envnames.Malformed && !hides(name) && !ofShell()[name]
+}
+
+// hides reports whether the value of a variable may be secret, by its name.
+func hides(name string) bool {
+	return envnames.Requested(name) == envnames.Asks || envnames.Secret(name)
 }
 
 // ofShell are variables that a shell makes up, each shell its own.

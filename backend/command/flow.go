@@ -188,7 +188,12 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		leave := t.inside()
 		kid, fine := t.stmt(stage, &inside)
 		leave()
-		t.passesOn -= passesOn
+		if t.passesOn -= passesOn; passesOn > 0 {
+			at := stretch{starts[i], len(t.plan.Segments)}
+			if t.upstream = append(t.upstream, at); i == 0 {
+				t.first = append(t.first, at)
+			}
+		}
 		if ok = ok && fine; !ok {
 			continue
 		}
@@ -221,14 +226,14 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 				name := t.plainly(word)
 				names = append(names, name[strings.LastIndexByte(name, '/')+1:])
 			}
-			at := slices.IndexFunc(names, func(name string) bool { return name == "xargs" || name == "gxargs" || name == "parallel" })
+			at := slices.IndexFunc(names, func(name string) bool { return makesWords()[name] })
 			if at < 0 {
 				return true
 			}
 			rest := slices.DeleteFunc(names[at+1:], func(name string) bool {
 				return strings.HasPrefix(name, "-") || name == "{}" || strings.Trim(name, "0123456789") == ""
 			})
-			if !listers()[first(rest)] && first(rest) != "wc" || strings.HasPrefix(first(rest), "find") || strings.HasPrefix(first(rest), "fd") {
+			if !tellsOnly(first(rest)) {
 				n = 1
 			}
 			return true
@@ -237,17 +242,21 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 	return n
 }
 
+// makesWords are programs that give another one words of their input.
+var makesWords = words("xargs gxargs parallel")
+
 // plainly is a word without its quotes.
-func (t *textJob) plainly(word *syntax.Word) (name string) {
+func (t *textJob) plainly(word *syntax.Word) string {
+	var name strings.Builder
 	for _, part := range word.Parts {
 		if quoted, ok := part.(*syntax.SglQuoted); ok && quoted.Dollar {
 			text, _ := ansi(quoted.Value)
-			name += text
+			name.WriteString(text)
 		} else {
-			name += unquoter.Replace(t.text[part.Pos().Offset():part.End().Offset()])
+			unquoter.WriteString(&name, t.text[part.Pos().Offset():part.End().Offset()])
 		}
 	}
-	return name
+	return name.String()
 }
 
 // overtaken asks where one stage of a pipeline reads its program from a file

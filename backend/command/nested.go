@@ -104,8 +104,18 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		default:
 			j.program(&seg)
 		}
-		if name := path.Base(seg.Argv[0]); one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
+		name := path.Base(seg.Argv[0])
+		if one.fed && (seg.Kind != approval.KindReader || asReader(name, seg.Argv).open) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s words that nobody judges", first(outer.Argv), name))
+		}
+		if one.fed && seg.Program != nil && j.walking(&seg, nil) != nil {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s folders that nobody looked at", first(outer.Argv), name))
+		}
+		if one.input {
+			j.takes(read, one, &seg)
+		}
+		if one.fed && seg.Kind == approval.KindReader && seg.Profiled {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", seg.Argv[0]))
 		}
 		if one.fed && j.startsOurs(&seg) {
 			seg.Floor = "what it tells Countersign is known only when it runs"

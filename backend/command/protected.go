@@ -124,39 +124,15 @@ func formatted(words []string) string {
 	return strings.TrimSuffix(text, `\n`)
 }
 
-// leftOut returns words that say what a program does not open.
-func leftOut(seg *approval.Segment, read *arguments) (list []string) {
-	if read == nil {
-		return nil
-	}
-	name := path.Base(seg.Program.Path)
-	for i, word := range seg.Argv[1:] {
-		last := seg.Argv[i]
-		operand := slices.ContainsFunc(read.named, func(w argument) bool { return w.text == word })
-		switch {
-		case name == "rg" && strings.HasPrefix(word, "!") && !operand,
-			name == "git" && (strings.HasPrefix(word, ":!") || strings.HasPrefix(word, ":^")),
-			name == "zip" && last == "-x",
-			(name == "find" || name == "gfind") && i > 1 && (last == "-name" || last == "-iname") && (seg.Argv[i-1] == "-not" || seg.Argv[i-1] == "!"):
-			list = append(list, word)
-		}
-	}
-	for _, word := range list { // the same where it is read once more
-		list = append(list, strings.TrimPrefix(word, ":"), strings.TrimLeft(word, ":!^"))
-	}
-	return slices.DeleteFunc(list, func(word string) bool {
-		return slices.ContainsFunc(read.named, func(w argument) bool { return w.text == word && w.text[:1] != ":" && name != "zip" })
-	})
-}
-
 // aims reports whether a pattern stands for names of secrets more than for any
 // file.
 func aims(pattern string) bool {
+	pattern = strings.ReplaceAll(set().ReplaceAllString(strings.ToLower(pattern), "?"), "[", "?")
 	stands := func(name string) bool {
 		ok, err := path.Match(path.Base(pattern), name)
 		return ok && err == nil
 	}
-	if !strings.ContainsAny(pattern, "*?[") || stands("main.go") || stands("a") || stands(".gitignore") {
+	if !strings.ContainsAny(pattern, "*?") || stands("main.go") || stands("a") || stands(".gitignore") {
 		return false
 	}
 	for _, name := range []string{".env", ".env.local", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", "a.pem", "a.key", "a.p12", "server.key", "cert.pem"} {
@@ -166,6 +142,9 @@ func aims(pattern string) bool {
 	}
 	return false
 }
+
+// set is one letter of several in a pattern, which programs write in several ways.
+var set = expression(`\[[!^]?\]?(\[:[a-z]+:\]|[^]])*\]`)
 
 // maxPieces bounds how often a word is taken apart.
 const maxPieces = 24
@@ -247,29 +226,26 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 			return what
 		}
 	}
-	if err == nil && j.beginsAsKey(real, seg) {
+	if err == nil && j.beginsAsKey(real) {
 		return "a file with secrets"
 	}
 	return ""
 }
 
-// Bounds of the look into files that are named: how large they are, and how many
-// of one request.
-const (
-	maxKeyFile = 64 << 10
-	maxOpened  = 64
-)
+// maxKeyFile is how large a file may be that is taken for a key by its beginning.
+const maxKeyFile = 64 << 10
 
-// beginsAsKey reports whether a small file that the words name begins as a key
-// does. What a pattern stands for is not opened.
-func (j *job) beginsAsKey(file approval.File, seg *approval.Segment) bool {
-	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile || len(seg.Made) > 0 || j.opened == maxOpened || !j.spend(1) {
+// beginsAsKey reports whether a small file that the words name, or a pattern among
+// them, begins as a key does. How many are opened is bounded as all work is: who
+// names more asks.
+func (j *job) beginsAsKey(file approval.File) bool {
+	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile {
 		return false
 	}
-	if begins, known := j.begins[file.Path]; known {
+	begins, known := j.begins[file.Path]
+	if known || !j.spend(1) {
 		return begins
 	}
-	j.opened++
 	head, err := j.head(file)
 	j.begins[file.Path] = err == nil && protected.Begins(head)
 	return j.begins[file.Path]

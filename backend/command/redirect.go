@@ -22,6 +22,12 @@ func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 			seg.Findings = append(seg.Findings, why)
 		} else {
 			seg.Redirects = append(seg.Redirects, got...)
+			for _, one := range got {
+				if one.To == approval.FromText {
+					t.texts = append(t.texts, fedText{one.Text, seg.Dir})
+				}
+				t.fromFile = t.fromFile || one.To == approval.FromFile
+			}
 		}
 	}
 }

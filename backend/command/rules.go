@@ -78,6 +78,13 @@ func allEffects() map[effect]rule {
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
+		"environment": {reason: approval.ReasonProtectedState, says: "%[1]s shows all variables, of which some are secret, or may be", check: func(a *arguments, _ use) bool {
+			return a.who == approval.Ours && a.Secrets != nil && !a.Secrets()
+		}},
+		"shown": {reason: approval.ReasonProtectedState, says: "%[1]s shows %[2]s, which may be secret", check: func(_ *arguments, u use) bool { return !hides(u.value) }},
+		"bsd":   {reason: approval.ReasonProtectedState, says: "%[1]s shows the variables of programs", check: plainBSD},
+		"input": {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
+
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, nameLetters) == "" && strings.Trim(u.value[:min(1, len(u.value))], "/.~-") != "" && !strings.Contains(u.value, "..")
@@ -224,10 +231,7 @@ func allEffects() map[effect]rule {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {
-			a.agents(u)
-			goes(a, u)
-		}},
+		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: goes},
 		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the project", check: func(a *arguments, u use) bool {
 			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && !a.whole(path.Clean(join(a.dir, u.value)))
 		}, note: goes},
@@ -260,6 +264,16 @@ func named(a *arguments, u use) bool {
 	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
 }
 
+// plainBSD reports whether a word of ps that is no option has no letter in it that
+// shows variables. Behind some letters it is a value.
+func plainBSD(a *arguments, u use) bool {
+	if n := len(a.named); n > 1 && strings.Trim(a.named[n-2].text[max(0, len(a.named[n-2].text)-1):], "oOkUptN") == "" {
+		return true
+	}
+	end := strings.IndexFunc(u.value+" ", func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
+	return !strings.ContainsAny(u.value[:end], "eE")
+}
+
 func here(a *arguments, u use) bool {
 	return (u.value == "." || strings.HasPrefix(u.value, ".[") || strings.HasPrefix(u.value, "./")) && !strings.ContainsAny(u.value, ":@ ") && a.inside(u.value)
 }
@@ -268,8 +282,12 @@ func strictlyBelow(a *arguments, u use) bool {
 	return named(a, u) && (u.value == "" || !a.whole(path.Clean(join(a.dir, u.value))))
 }
 
-// goes takes down what is deleted or overwritten, which may be all there is.
-func goes(a *arguments, u use) { a.gone = append(a.gone, path.Clean(join(a.dir, u.value))) }
+// goes takes down what is deleted or overwritten, which may be all there is, or hold
+// what programs start from.
+func goes(a *arguments, u use) {
+	a.removed(u)
+	a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
+}
 
 // oneLine is the rule of programs that stand in an argument.
 func oneLine(read func(string) string) rule {

@@ -48,7 +48,7 @@ func (a *arguments) targeted(op approval.TargetOp, u use, word argument) {
 
 // untold takes down a word that may be an operand, or several.
 func (a *arguments) untold(p *profile, word argument) {
-	a.named = append(a.named, argument{open: word.open})
+	a.named, a.said = append(a.named, argument{open: word.open}), append(a.said, said{value: argument{open: word.open}})
 	if n := len(p.operands); n > 0 && effects()[p.operands[n-1]].target != "" {
 		a.targets = append(a.targets, approval.Target{Op: effects()[p.operands[n-1]].target})
 	}

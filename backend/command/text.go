@@ -44,6 +44,7 @@ func (j *job) text(text, shell string) {
 		j.nested(i)
 	}
 	t.overtaken()
+	t.judgeFed()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}
@@ -142,6 +143,12 @@ type textJob struct {
 	// pipes are the pipelines: the first segment of each stage, and the one
 	// behind the last.
 	pipes [][]int
+	// upstream are stages of which a later one makes names of what comes out, first
+	// those of them that nothing comes before, texts what is fed, and fromFile tells
+	// that something is fed from a file.
+	upstream, first []stretch
+	texts           []fedText
+	fromFile        bool
 	// stale tells that a substitution has run since the last command ended.
 	stale bool
 	// made are folders that the text makes before it goes into them.
@@ -168,8 +175,8 @@ func (t *textJob) collect(file *syntax.File) {
 			for _, item := range n.Items {
 				t.holds(n.Name.Value, item)
 			}
-		case *syntax.Lit:
-			if n.Value == "xargs" || n.Value == "parallel" || strings.HasSuffix(n.Value, "/xargs") || strings.HasSuffix(n.Value, "/parallel") {
+		case *syntax.Word:
+			if makesWords()[path.Base(t.plainly(n))] {
 				t.feeds++
 			}
 		}

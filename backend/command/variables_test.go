@@ -189,3 +189,32 @@ func TestManyVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestShowsVariables: what shows all variables asks where one may be secret, and what
+// shows one by its name.
+func TestShowsVariables(t *testing.T) {
+	holds, none := func() bool { return true }, func() bool { return false }
+	for _, test := range []struct {
+		text    string
+		secrets func() bool
+		who     approval.Who
+		asks    bool
+	}{
+		{"env", nil, approval.Ours, true}, {"env", holds, approval.Ours, true}, {"env", none, approval.Ours, false}, {"env", none, approval.Theirs, true}, {"env -0", holds, approval.Ours, true}, {"env -u X CI=1", holds, approval.Ours, true},
+		{"printenv", holds, approval.Ours, true}, {"printenv | cat", holds, approval.Ours, true}, {"gnice env", holds, approval.Ours, true}, {"make -p", holds, approval.Ours, true}, {"make -p", none, approval.Ours, false}, {"env make", holds, approval.Ours, false},
+		{"printenv HOME", holds, approval.Ours, false}, {"printenv GITHUB_TOKEN", none, approval.Ours, true}, {"printenv MYSQL_PWD", none, approval.Ours, true}, {"ls | xargs printenv", none, approval.Ours, true},
+		{"ps eww", none, approval.Ours, true}, {"ps -E", none, approval.Ours, true}, {"ps -ef", holds, approval.Ours, false}, {"ps aux", holds, approval.Ours, false}, {"ls | xargs ps", none, approval.Ours, true},
+		{"echo $MYSQL_PWD", none, approval.Ours, true}, {`cat "x$SSHPASS"`, none, approval.Ours, true}, {"echo ${STRIPE_KEY}", none, approval.Ours, true}, {"echo $API_URL", none, approval.Ours, false},
+	} {
+		a := machine()
+		for name := range strings.FieldsSeq("printenv ps") {
+			a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
+		}
+		a.Secrets = test.secrets
+		plan := a.Analyze(t.Context(), &approval.Request{Text: test.text, Cwd: "/home/ann/p", Who: test.who}, approvaltest.Named("/home/ann/p"))
+		found := allReasons(plan)
+		if got := slices.Contains(found, approval.ReasonProtectedState) || slices.Contains(found, approval.ReasonRuntimeValue); got != test.asks {
+			t.Errorf("%s %q: %v", test.who, test.text, found)
+		}
+	}
+}

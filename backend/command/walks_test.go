@@ -14,7 +14,7 @@ import (
 // walked is a checkout with these files beside others, each a name, or a name, a
 // sign of equality and what it holds.
 func walked(files ...string) *command.Analyzer {
-	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd")
+	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd /usr/bin/7z /bin/ls /usr/bin/tree /usr/bin/du")
 	for _, name := range append(strings.Fields(strings.Join(files, " ")), "main.go", "src/a.go", "sub/b.txt", ".gitignore", ".git/HEAD") {
 		name, text, _ := strings.Cut(name, "=")
 		if name[0] != '/' {
@@ -50,7 +50,7 @@ func TestWholeFolders(t *testing.T) {
 		{"find . -name '*.go' -o -exec cat {} +", ".env", true}, {"find . -exec ls {} +", ".env", false}, {"find . -not -name '.env' -exec cat {} +", ".env", false}, {"find . -name '*'", ".env", false},
 		{"find . | xargs cat", ".env", true}, {"find . -name '*.go' | xargs cat", ".env", false}, {"find . -name x.go", ".env", false}, {"fd . -x cat", "a.key", true}, {"fd . -x cat", ".env", false},
 		{"fd -H . -x cat", ".env", true}, {"fd -e go . -x cat", "a.key", false},
-		{"tar -czf x.tgz .", ".env", true}, {"tar czf x.tgz sub", "sub/.env", true}, {"tar czf x.tgz src", ".env", false}, {"tar -cf - . --exclude=.env", ".env", false}, {"tar -cf x.tar -C sub .", "sub/.env", true},
+		{"tar -czf x.tgz .", ".env", true}, {"tar czf x.tgz sub", "sub/.env", true}, {"tar czf x.tgz src", ".env", false}, {"tar -cf - . --exclude=.env", ".env", true}, {"tar --exclude=.env -cf - .", ".env", false}, {"tar czf x.tgz --exclude=.env src -C sub .", "sub/.env", false}, {"tar -cf x.tar -C sub .", "sub/.env", true},
 		{"tar -tf x.tar", ".env", false}, {"zip -r x.zip .", ".env", true}, {"zip -r x.zip . -x .env", ".env", false}, {"zip x.zip main.go", ".env", false}, {"zip -r x.zip src", ".env", false},
 		{"cp -r sub copy", "sub/.env", true}, {"cp -a src copy", "sub/.env", false}, {"cp main.go copy", ".env", false}, {"rsync -a sub/ copy/", "sub/.env", true}, {"rsync -a --exclude .env sub/ copy/", "sub/.env", false},
 		{"diff -r src sub", "sub/.env", true}, {"diff main.go sub/b.txt", "sub/.env", false}, {"git diff --no-index src sub", "sub/.env", true},
@@ -63,6 +63,28 @@ func TestWholeFolders(t *testing.T) {
 		{"find . -not -name '*' -o -exec cat {} +", ".env", true}, {"find . -not -not -name '*' -exec cat {} +", ".env", true}, {"find . ! \\( -name '*.go' \\) -exec cat {} +", ".env", true},
 		{"find . -exec cat {} + -name '*.go'", ".env", true}, {"find . -print -name '*.go' | xargs cat", ".env", true}, {"find . -type f -name '*.go' -exec cat {} +", ".env", false},
 		{"rg x", "ignored.pem .ignore=!ignored.pem", true}, {"rg x", "sub/ignored.pem sub/.gitignore=!ignored.pem", true}, {"rg x", "ignored.pem sub/.gitignore=!ignored.pem", false}, {"rg x", "ignored.pem sub/.gitignore=y", false},
+		// What one word means is what the program reads in it, and no other.
+		{"git -C . grep --no-index x", ".env", true}, {"git --no-pager grep --no-index x", ".env", true}, {"git --no-pager grep --untracked x", ".env", true}, {"git grep --recurse-submodules x", "sub/.env", true},
+		{"git diff /opt/lib sub", "sub/.env /opt/lib/a.h", true}, {"git diff main.go src/a.go", ".env", false}, {"git diff main dev -- sub", "sub/.env", false}, {"git --no-pager diff --no-index src sub", "sub/.env", true},
+		{"git grep --no-index x -- ':!.env'", "sub/.env", true}, {"git grep --no-index x -- ':!*.env'", "sub/.env", false}, {"git grep --no-index -e ':!*' -e x", ".env", true}, {"git grep --no-index -e x -- ':!sub'", "sub/.env", false}, {"git grep --untracked x -- src", ".env", false}, {"git grep --untracked x src", ".env", true}, {"git grep --untracked x -- ':/'", ".env", true}, {"git grep --untracked x -- ':!*' ':(top)'", ".env", true},
+		{"grep -r --exclude=sub x .", "sub/.env", true}, {"grep -r --exclude-dir=.env x .", ".env", true}, {"find . -not -name sub -exec cat {} +", "sub/.env", true}, {"zip -r x.zip . -x sub", "sub/.env", true},
+		{"grep -r '--exclude=[!x]env' x .", ".env", true}, {"grep -r '--exclude=.[[:alpha:]]nv' x .", ".env", true}, {"grep -r '--include=[!x]env' x .", ".env", true}, {"rg --hidden -g '!.[e]nv' x", ".env", true}, {"rg -g '[.]env' x", ".env", true}, {"find . -name '[!a]env' -exec cat {} +", ".env", true}, {"find . -not -name '.[!a]nv' -exec cat {} +", ".env", true}, {"diff -r -x '[!a]env' src sub", "sub/.env", true},
+		{"find . -iname '*.PEM' -exec cat {} +", "server.pem", true}, {"rg --iglob '*.PEM' x", "server.pem", true}, {"rg --glob-case-insensitive -g '*.PEM' x", "server.pem", true},
+		{"grep -r x . -e --include=*.go", ".env", true}, {"grep -r -e --exclude=.env .", ".env", true}, {"grep -r -A --exclude=.env x .", ".env", true}, {"rg --hidden -e '-g!.env'", ".env", true}, {"rg -ng** x", ".env", true}, {"rg -g '.e*' ''", ".env", true}, {"rg -g '*' x", ".env", true}, {"rg -g '!*.go' -g .env x", ".env", true}, {"rg -g '*.p12' x", "a/b.p12", true}, {"rg --hidden -g '!.git' x", "main2.go", false},
+		{"fd -H nv -x cat", ".env", true}, {"fd nv --search-path sub -H -X cat", "sub/.env", true}, {"fd -HX cat -E '*'", ".env", true}, {"fd -H . sub -X cat", "sub/.env", true}, {"fd -H . -E .env -X cat", ".env", false},
+		{"zip - -- -r -x .env", ".env", true}, {"zip -r - . -- -x .env", ".env", true}, {"zip -r x.zip . -x a -q . '*'", ".env", true}, {"zip -r x.zip . -x '.env' '*.pem'", "sub/a.pem", false}, {"zip -rj x.zip . -x '*.env'", ".env", true},
+		{"tar -cf x.tar -C src -C ../sub .", "sub/.env", true}, {"tar cf x.tar -- --exclude=.env .", ".env", true}, {"rsync -a '--exclude=+ .env' sub/ copy/", "sub/.env", true}, {"7z a x.7z", ".env", true}, {"7z a x.7z src", ".env", false},
+		{"diff -N sub src", "sub/.env", true}, {"diff sub src", "sub/.env", true}, {"diff sub src", "sub/a/.env", false}, {"diff -r --exclude=.env sub src", "sub/.env", false},
+		{"ls -f | xargs cat", ".env", true}, {"ls -A | xargs cat", ".env", true}, {"ls | xargs cat", ".env", false}, {"rg --files --hidden | xargs cat", ".env", true}, {"rg --files | xargs cat", ".env", false}, {"tree -fia | xargs cat", ".env", true}, {"du -a | xargs cat", "server.pem", true},
+		{"grep -r a.go -e = .", ".env", true}, {"grep -r main.go . -v", ".env", true}, {"grep -r a.c .", ".env", true}, {"grep -r package.json . -o", ".env", true}, {"grep -rn package.json .", ".env", false},
+		{"find . -newer -name -exec cat {} +", ".env", true}, {"find . -newer main.go -name '*.go' -exec cat {} +", ".env", false}, {"find . ! ! -name .env -exec cat {} +", ".env", true}, {"find . -name '*.go' , -exec cat {} +", ".env", true}, {"find . ! -exec cat {} \\; -name '*.go'", ".env", true},
+		{"find . -name node_modules -prune -o -name '*.js' -print | xargs grep x", ".env", false}, {"find . -name node_modules -prune -o -type f -print | xargs grep x", ".env", true}, {"find . -name '*.ts' -o -name '*.tsx' | xargs grep x", ".env", false}, {"find . -name '*.ts' -o -name '.e*' | xargs grep x", ".env", true},
+		{"find . -type f -not -path './sub/*' -exec grep x {} +", "sub/.env", false}, {"find . -not -path '*/node_modules/*' -name '*' -exec cat {} +", "node_modules/a/.env", false}, {"find . -not -path '*/node_modules/*' -exec cat {} +", ".env", true}, {"find . -maxdepth 1 -exec cat {} +", ".env", true},
+		{"for d in sub; do grep -r x \"$d\"; done", "sub/.env", true}, {"for d in src; do grep -r x \"$d\"; done", "sub/.env", false},
+		{"rg x", "secret.pem/ .gitignore=/secret.pem/", false}, {"rg --ignore-file x y", "ignored.pem", true}, {"rg -g '!.git/*' --hidden x", "sub/.env", true},
+		{"cp -r sub copy", "main2.go", false}, {"find . -name '*.go' | xargs grep -n x", ".env", false},
+		{"rg -g 'src/**/*.ts' x", ".env", false}, {"rg -g 'src/**' x", ".env", true}, {"fd -g '*.go' -X cat", "a.pem", false}, {"fd -g '*.go' -p -X cat", "a.pem", true},
+		{"cat $(find . -name '.[!a]nv')", "", true}, {"cat $(find . -name '.[[:alpha:]]nv')", "", true}, {"cat $(find . -iname '.ENV*')", "", true}, {"cat $(find . -name '[a-z]*')", "", false}, {"cat $(find . -name '*.[ch]')", "", false},
 		{"grep -r x .", "secrets/a.go", false}, {"grep -r x secrets", "secrets/a.go", false}, {"grep -r x secrets", "secrets/db.txt", true}, {"grep -r x .", ".env/lib/a.py", false}, {"rg x auth_token", "auth_token/a.go", false},
 	} {
 		plan := walked(test.files).Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
@@ -115,7 +137,7 @@ func (l large) List(name string) (list []string, err error) {
 func TestLinksInFolders(t *testing.T) {
 	a := walked("/home/ann/.ssh/id_rsa")
 	a.World.(*approvaltest.World).Links["/home/ann/p/sub/innocent"] = "/home/ann/.ssh/id_rsa"
-	for text, want := range map[string]bool{"grep -R x sub": true, "grep -r x sub": false, "find sub -exec cat {} +": true, "rg -L x sub": true, "rg x sub": false, "cp -rL sub copy": true, "zip -r x.zip sub": true} {
+	for text, want := range map[string]bool{"grep -R x sub": true, "grep -r x sub": false, "find sub -exec cat {} +": true, "rg -L x sub": true, "rg x sub": false, "cp -rL sub copy": true, "cp -r sub copy": true, "cp -R sub copy": false, "zip -r x.zip sub": true} {
 		seg := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")).Segments[0]
 		if got := slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState); got != want {
 			t.Errorf("%s: %v", text, seg.Findings)
@@ -149,6 +171,49 @@ func TestTracked(t *testing.T) {
 		seg := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p")).Segments[0]
 		if got := slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState); got != test.asks {
 			t.Errorf("%q, %s: %v", test.index, test.text, seg.Findings)
+		}
+	}
+}
+
+// TestAdvice: what is said to leave a file out leaves it out, and nothing of it asks.
+func TestAdvice(t *testing.T) {
+	for _, text := range []string{
+		"grep -r x .", "rg --hidden x", "find . -type f -exec cat {} +", "fd -H . -X cat", "tar czf x.tgz -- .", "zip -r x.zip .", "rsync -a sub/ copy/", "diff -r sub src", "git grep --no-index x", "git grep --untracked x",
+	} {
+		a := walked("sub/.env")
+		for step := range 2 {
+			seg := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")).Segments[0]
+			if asks := len(seg.Findings) > 0; asks != (step == 0) {
+				t.Errorf("%s: %v", text, seg.Findings)
+				break
+			}
+			if step > 0 {
+				break
+			}
+			_, more, _ := strings.Cut(seg.Findings[0].Sentence, "without it: ")
+			if before, action, ok := strings.Cut(text, " -exec"); ok { // a test stands before the action
+				text = before + " " + more + " -exec" + action
+			} else if before, action, ok := strings.Cut(text, " --"); ok && text[:4] == "tar " { // the same
+				text = before + " " + more + " --" + action
+			} else if before, action, ok := strings.Cut(text, " -X"); ok {
+				text = before + " " + more + " -X" + action
+			} else {
+				text += " " + more
+			}
+		}
+	}
+}
+
+// TestFedFolders: who reads folders as a whole is not given folders that come from
+// elsewhere.
+func TestFedFolders(t *testing.T) {
+	for text, want := range map[string]bool{"find /opt -name lib -exec grep -r x {} +": true, "find /opt -name lib | xargs grep -rn x": true, "find . -name '*.go' | xargs grep -n x": false} {
+		asks := false
+		for _, seg := range walked().Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")).Segments {
+			asks = asks || slices.Contains(reasons(seg.Findings), approval.ReasonWrapperUnclear)
+		}
+		if asks != want {
+			t.Errorf("%s: %t", text, asks)
 		}
 	}
 }

@@ -69,6 +69,16 @@ func (b Base) Get(name string) (string, bool) {
 	return value, ok
 }
 
+// Has reports whether any variable is so.
+func (b Base) Has(so func(name, value string) bool) bool {
+	for name, value := range b.vars {
+		if so(name, value) {
+			return true
+		}
+	}
+	return false
+}
+
 // With returns the whole environment of one run in the folder dir: the base,
 // what the request may set, and the marks by which a program sees that
 // Countersign runs it. It is sorted, and no name is in it twice. What Check

@@ -151,6 +151,10 @@ func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{
 		"GH_TOKEN": true, "token": true, "AWS_SECRET_ACCESS_KEY": true, "MY_SECRETS": true, "OPENAI_API_KEY": true,
 		"DB_PASSWORD": true, "MYSQL_PASSWORDS": true, "PGPASSWORD": true, "PGPASSFILE": false, "DATABASE_URL": true,
+		"MYSQL_PWD": true, "SSHPASS": true, "sshpass": true, "GITHUB_PAT": true, "STRIPE_KEY": true, "OPENAI_KEY": true, "RAILS_MASTER_KEY": true, "SECRET_KEY_BASE": true, "SENTRY_DSN": true,
+		"GOOGLE_APPLICATION_CREDENTIALS": true, "PROD_DATABASE_URL": true, "POSTGRES_URL": true, "AZURE_STORAGE_CONNECTION_STRING": true, "NPM_AUTH": true, "SLACK_WEBHOOK_URL": true, "AWS_ACCESS_KEY_ID": true,
+		"CI_JOB_JWT": true, "SESSION_COOKIE": true, "WALLET_MNEMONIC": true, "RESTIC_PASS": true, "NPM_AUTHTOKEN": true, "GPG_PASS_FILE": true,
+		"PWD": false, "OLDPWD": false, "PATH": false, "KEYBOARD": false, "MONKEY": false, "TOKENIZERS_PARALLELISM": false, "GIT_ASKPASS": false, "SSH_ASKPASS": false, "KEYTIMEOUT": false, "LESSKEY": false, "API_URL": false,
 		"HTTP_PROXY": false, "SSL_CERT_FILE": false, "TOKENS": false, "FOO": false, "": false, "SSH_AUTH_SOCK": false,
 	} {
 		if got := Secret(name); got != want {

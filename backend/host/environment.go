@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/environ"
+	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -57,6 +59,8 @@ func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
 	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
 	a.Inherited = func(name string) bool { _, ok := env.Get(name); return ok }
+	secret := env.Has(func(name, value string) bool { return envnames.Secret(name) || display.Redact(value) != value })
+	a.Secrets = func() bool { return secret }
 	return &gate.Machine{Analyzer: a, Env: env}
 }
 

@@ -74,7 +74,7 @@ func (x *index) try(name string, each func([]*row)) {
 }
 
 var kindNames = map[string]Kind{
-	"secret": Secret, "likely": likely, "private": private, "tools": Tools, "plain": plain, "public": public, "startup": Startup,
+	"secret": Secret, "likely": likely, "private": private, "tools": Tools, "plain": plain, "public": public, "startup": Startup, "usual": usual, "trial": trial,
 }
 
 // places are where programs keep settings below home (~app).
@@ -181,18 +181,6 @@ func (l *list) sort() {
 
 func special(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// kinds returns all kinds that rows give a path.
-func (l *list) kinds(at, home []string) (k Kind) {
-	h := homesOf(at, home)
-	for n := 1; n < len(at); n++ {
-		k |= l.folders.kinds(at[:n], &h, k)
-	}
-	if len(at) > 0 {
-		k |= l.files.kinds(at, &h, k)
-	}
-	return k
-}
-
 // kinds returns the kinds that rows of an index give a path, and have.
 func (x *index) kinds(at []string, h *homes, have Kind) Kind {
 	x.try(at[len(at)-1], func(rows []*row) {
@@ -239,11 +227,14 @@ func homesOf(at, home []string) homes {
 func (r *row) covers(at []string, h *homes) bool {
 	switch r.anchor {
 	case anywhere:
-		if r.kind == plain { // what stands above home says nothing of what is in it
-			at = at[max(0, h.own):]
-			if h.own < 0 {
-				at = at[max(0, len(at)-nearby):]
-			}
+		switch { // what stands above home says nothing of what is in it
+		case r.kind != plain && r.kind != trial:
+		case h.own < 0:
+			at = at[max(0, len(at)-nearby):]
+		case r.kind == plain:
+			at = at[h.own:]
+		default: // nor does the folder of all projects
+			at = at[min(h.own+1, len(at)):]
 		}
 		return r.ends(at)
 	case atRoot:

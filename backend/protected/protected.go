@@ -8,6 +8,7 @@ package protected
 import (
 	_ "embed"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -17,7 +18,7 @@ import (
 )
 
 // Kind is what a path is. A file may be of several kinds.
-type Kind uint8
+type Kind uint16
 
 const (
 	// Secret is a file whose reader is told a secret.
@@ -36,6 +37,8 @@ const (
 	private
 	plain
 	public
+	usual
+	trial
 )
 
 // Has reports whether any of these kinds is among those of a file.
@@ -50,18 +53,29 @@ var table = sync.OnceValue(func() *list { return read(text) })
 // Of returns what a cleaned absolute path is for the person with this home
 // folder.
 func Of(at, home string) Kind {
-	return told(table().kinds(split(Fold(at)), split(Fold(home))))
+	names := split(Fold(at))
+	if len(names) == 0 {
+		return 0
+	}
+	return inFolder(names[:len(names)-1], split(Fold(home))).of(names[len(names)-1])
 }
 
 // OfFolder returns what a folder is: not what a file of its name would be.
-func OfFolder(at, home string) Kind { return told(In(at, home).kinds) }
+func OfFolder(at, home string) Kind {
+	f := In(at, home)
+	k := told(f.kinds)
+	if f.from != nil {
+		k |= told(f.from.kinds) & (Secret | Private)
+	}
+	return k
+}
 
 // told leaves of the kinds of rows what they mean together.
 func told(p Kind) Kind {
 	k := p & (Tools | Startup)
 	switch {
 	case p.Has(public):
-	case p.Has(Secret):
+	case p.Has(Secret), p.Has(usual) && !p.Has(trial):
 		k |= Secret
 	case p.Has(likely|private) && !p.Has(plain):
 		k |= Private
@@ -74,14 +88,20 @@ type Folder struct {
 	names []string
 	homes homes
 	kinds Kind
+	from  *Folder // that it may be a copy of
 }
 
 // In makes a Folder of a cleaned absolute path.
-func In(folder, home string) *Folder {
-	at, own := split(Fold(folder)), split(Fold(home))
-	f := &Folder{names: append(at, ""), homes: homesOf(append(at, ""), own)}
-	for n := 1; n <= len(at); n++ {
+func In(folder, home string) *Folder { return inFolder(split(Fold(folder)), split(Fold(home))) }
+
+func inFolder(at, own []string) *Folder {
+	at = append(slices.Clone(at), "")
+	f := &Folder{names: at, homes: homesOf(at, own)}
+	for n := 1; n < len(at); n++ {
 		f.kinds |= table().folders.kinds(at[:n], &f.homes, f.kinds)
+	}
+	if from := copiedFrom(at[:len(at)-1]); from != nil {
+		f.from = inFolder(from, own)
 	}
 	return f
 }
@@ -91,8 +111,32 @@ func (f *Folder) Of(name string) Kind {
 	if name == "" || strings.Contains(name, "/") {
 		return 0
 	}
-	f.names[len(f.names)-1] = Fold(name)
-	return told(table().files.kinds(f.names, &f.homes, f.kinds))
+	return f.of(Fold(name))
+}
+
+func (f *Folder) of(name string) Kind {
+	raw := f.one(name)
+	k := told(raw)
+	if raw.Has(public) {
+		return k
+	}
+	for _, from := range copied(name) {
+		if k.Has(Secret) {
+			return k
+		}
+		k |= told(f.one(from)) & (Secret | Private)
+	}
+	if f.from != nil {
+		k |= f.from.of(name) & (Secret | Private)
+	}
+	return k
+}
+
+// one returns the kinds that rows give a name in the folder, whatever it may be a
+// copy of.
+func (f *Folder) one(name string) Kind {
+	f.names[len(f.names)-1] = name
+	return table().files.kinds(f.names, &f.homes, f.kinds)
 }
 
 // Begins reports whether the first bytes of a file are those of a key, of a

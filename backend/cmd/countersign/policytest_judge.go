@@ -34,6 +34,7 @@ func newTrial(cases *corpus.File) *trial {
 	w := cases.World
 	a := &command.Analyzer{World: w, Home: w.Home, UID: corpus.UID, Ours: []string{paths.Expand("~/.openclaw", w.Home)}}
 	a.SetPath(w.Path)
+	a.Secrets = func() bool { return false } // programs of an invented machine get no variables
 	return &trial{cases, named(w), a, map[string]*policy.Rules{}, time.Now()}
 }
 

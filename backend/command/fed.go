@@ -1,0 +1,214 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
+)
+
+// A program may take words of its input for names of files, as xargs does for
+// the reader that it starts. Nobody looks at these words when they come, so what
+// comes is judged before: texts that stand in the request word by word, and
+// stages of a pipeline by whether they only pass names on that somebody judged.
+
+// taker is a command that gets words of an input as names of files to read.
+type taker struct {
+	dir string
+	// mark stands for such a word in these words of the command.
+	mark  string
+	words []string
+}
+
+// stretch is a part of the list of segments, from one up to another.
+type stretch struct{ from, to int }
+
+func (s stretch) has(at int) bool { return s.from <= at && at < s.to }
+
+// fedText is a text that the request feeds to something.
+type fedText struct{ text, dir string }
+
+// tellsOnly reports whether a reader tells of files only that they are there, or how
+// long they are.
+func tellsOnly(name string) bool {
+	return listers()[name] && !strings.HasPrefix(name, "find") && !strings.HasPrefix(name, "fd") || name == "wc"
+}
+
+// takes notes a command that a program of the words of its input starts.
+func (j *job) takes(read *arguments, one inner, seg *approval.Segment) {
+	if tellsOnly(path.Base(seg.Argv[0])) {
+		return
+	}
+	if read.has["names"] {
+		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files a file names for %s is known only when it runs", seg.Argv[0]))
+	}
+	t := taker{dir: one.dir, mark: read.mark}
+	for _, word := range seg.Argv[1:] {
+		before, after, found := strings.Cut(word, read.mark)
+		switch {
+		case read.mark == "" || !found || word == read.mark:
+			continue
+		case before != "" && !strings.HasSuffix(before, "/"), after != "" && after[0] != '/' && after[0] != '.':
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %q names is known only when it runs", word))
+		}
+		t.words = append(t.words, word)
+	}
+	j.takers = append(j.takers, t)
+}
+
+// judgeFed judges what comes to commands that take words of their input for names.
+func (t *textJob) judgeFed() {
+	if len(t.takers) == 0 {
+		return
+	}
+	if t.fromFile {
+		t.tell(finding(approval.ReasonRuntimeValue, "which files its input names is known only when it runs"))
+	}
+	for _, fed := range t.texts {
+		for _, one := range t.takers {
+			if what := t.namesIn(fed, one); what != "" {
+				t.tell(finding(approval.ReasonProtectedState, "its input names %s", what))
+			}
+		}
+	}
+	for i := range t.plan.Segments {
+		seg := &t.plan.Segments[i]
+		at := i
+		for t.plan.Segments[at].Via > 0 {
+			at = t.plan.Segments[at].Via - 1
+		}
+		if !slices.ContainsFunc(t.upstream, func(s stretch) bool { return s.has(at) }) || !t.spend(1) {
+			continue
+		}
+		if !t.passesNames(seg, slices.ContainsFunc(t.first, func(s stretch) bool { return s.has(at) })) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files %s names for another command is known only when it runs", first(seg.Argv)))
+		}
+	}
+}
+
+// namesIn returns what protected thing the words of a text name, in words, or "".
+func (t *textJob) namesIn(fed fedText, by taker) string {
+	reader := &approval.Segment{Kind: approval.KindReader}
+	words := strings.FieldsFunc(fed.text, func(r rune) bool { return r <= ' ' })
+	for line := range strings.Lines(fed.text) {
+		words = append(words, strings.TrimSpace(line))
+	}
+	for _, word := range words {
+		list := []string{word, unquoter.Replace(word)}
+		for _, template := range by.words {
+			list = append(list, strings.ReplaceAll(template, by.mark, list[1]))
+		}
+		for _, one := range list {
+			for _, name := range pieces(one) {
+				for _, dir := range []string{fed.dir, by.dir} {
+					if !t.bytes(2*perBytes + min(len(name), maxPath)) {
+						return "more files than can be looked at"
+					}
+					if what := t.protected(name, dir, reader); what != "" && what != folderWithSecrets {
+						return what
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// passesNames reports whether a program prints nothing but names that it finds, at
+// which others look, or the lines that come in. begins tells that it is in the first
+// stage, where nothing comes in.
+func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
+	if seg.Program == nil || seg.Builtin != "" {
+		return seg.Builtin != "" && seg.Via == 0
+	}
+	name := path.Base(seg.Program.Path)
+	if read := j.profiled(seg); read != nil && len(read.commands) > 0 && seg.Kind == approval.KindWrapper {
+		return true // what it starts is looked at by itself
+	}
+	words := ""
+	for _, word := range seg.Argv[1:] {
+		if strings.Contains(word, "\n") {
+			return false
+		}
+		words += word + "\n"
+	}
+	if plain := strings.TrimPrefix(name, "g"); plain != "rep" && plain != "it" {
+		name = plain
+	}
+	switch {
+	case name == "echo" || name == "printf":
+		return seg.Via == 0 // else it puts words together that nobody sees
+	case name == "find":
+		return !slices.ContainsFunc(seg.Argv[1:], findTells().MatchString)
+	case len(seg.Open) > 0:
+		return false
+	case seg.Via == 0 && !(begins && name == "rg") && shaped(filters(), name, words):
+		return true
+	case !shaped(finders(), name, words):
+		return false
+	case name == "git" && seg.Argv[1] == "diff":
+		names, ok := j.tracked(seg.Dir)
+		return ok && !slices.ContainsFunc(names, func(name string) bool {
+			return protected.Of(path.Join(seg.Dir, name), j.Home).Has(protected.Secret | protected.Private)
+		})
+	}
+	return true
+}
+
+// findTells are the words with which find prints something else than names.
+var findTells = expression(`^-(printf|ls|fprintf|fprint|fprint0|fls)$`)
+
+// shaped reports whether the words of a program have the shape that it has in a
+// list.
+func shaped(list map[string]*regexp.Regexp, name, words string) bool {
+	return list[name] != nil && list[name].MatchString(words)
+}
+
+// shapes reads a list: names of programs, and the shape of their words, each with a
+// line end behind it, where WORD stands for any but an option.
+func shapes(list map[string]string) func() map[string]*regexp.Regexp {
+	return sync.OnceValue(func() map[string]*regexp.Regexp {
+		all := map[string]*regexp.Regexp{}
+		for names, shape := range list {
+			for _, name := range strings.Fields(names) {
+				all[name] = regexp.MustCompile(`\A(?:` + strings.ReplaceAll(shape, "WORD", `--\n|[^-\n][^\n]*\n`) + `)\z`)
+			}
+		}
+		return all
+	})
+}
+
+// filters pass on the lines that come in as they are, with words of these shapes.
+var filters = shapes(map[string]string{
+	"cat tac":             `(-\n)?`,
+	"head tail":           `(-z\n|-[0-9]+\n|-n\n?[+-]?[0-9]+\n)*`,
+	"sort":                `(-[Vbdfghinrsuz]+\n|-k\n?[0-9,.]+\n)*`,
+	"uniq":                `(-[diuz]+\n)*`,
+	"tr":                  `(\\n|\\0|,| )\n(\\n|\\0|,| )\n`,
+	"grep egrep fgrep rg": `(-[EFGIPaiqvwxz]+\n)*(-e\n[^\n]+\n|[^-\n][^\n]*\n)`,
+})
+
+// Options of finders that come in any number.
+const (
+	ofGrep = `-[EFGHIPRachinrsvwxz]+\n|--(include|exclude|exclude-dir)=[^\n]*\n|--color=never\n`
+	ofRg   = `-[.0FHILPSUchinsuvwxz]+\n|-[gt]\n?[^-\n][^\n]*\n|--(glob|type)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|null|ignore-case|fixed-strings|no-messages)\n`
+	ofFd   = `-[0HILapsu]+\n|-[Edet]\n?[^-\n][^\n]*\n|--(extension|type|exclude|max-depth)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|print0)\n`
+	ofDiff = `-z\n|--(cached|staged|merge-base|no-renames)\n|--diff-filter=[A-Za-z]+\n`
+)
+
+// finders print names of files and nothing else, with words of these shapes.
+var finders = shapes(map[string]string{
+	"pwd":                     ``,
+	"seq":                     `([0-9]+\n)+`,
+	"ls":                      `(-[1ARSUadfprt]+\n|--(all|almost-all)\n|WORD)*`,
+	"grep egrep fgrep ag ack": `(` + ofGrep + `)*(-[EFGHIPRachinrsvwxz]*[lL][EFGHIPRachinrsvwxzZ]*\n|--files-with(out)?-match(es)?\n)(` + ofGrep + `|-e\n[^\n]+\n|WORD)*`,
+	"rg":                      `(` + ofRg + `)*(-[.0FHILPSUchinsuvwxz]*l[.0FHILPSUchinsuvwxz]*\n|--files(-with-matches|-without-match)?\n)(` + ofRg + `|-e\n[^\n]+\n|WORD)*`,
+	"fd fdfind":               `(` + ofFd + `|WORD)*`,
+	"git": `ls-files\n(-[cdmoz]+\n|--(cached|deleted|modified|others|exclude-standard|full-name)\n|WORD)*` +
+		`|grep\n(-[EFGIPinvwz]+\n)*(-[EFGIPinvwz]*l[EFGIPinvwz]*\n|--files-with-matches\n)(-[EFGIPinvwz]+\n|-e\n[^\n]+\n|WORD)*` +
+		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*`,
+})

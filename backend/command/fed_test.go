@@ -1,0 +1,86 @@
+package command_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+)
+
+// TestFedNames: what a program takes for names from its input is judged before it
+// comes: by its words where they stand in the text, and by what prints them.
+func TestFedNames(t *testing.T) {
+	const name, told = approval.ReasonProtectedState, approval.ReasonRuntimeValue
+	for _, test := range []struct {
+		text string
+		asks approval.Reason
+	}{
+		// Texts.
+		{"xargs cat <<< ~/.ssh/id_rsa", name}, {"xargs cat <<< .env", name}, {"xargs -0 cat <<< .env", name}, {"xargs cat <<E\na\n.env\nE", name}, {"xargs cat <<'E'\nmain.go .env\nE", name},
+		{"xargs cat <<< '.e\"n\"v'", name}, {`xargs cat <<< '.e\nv'`, name}, {"cat <<< .env | xargs cat", name}, {"{ xargs cat; } <<< .env", name}, {"'xargs' cat <<< .env", name},
+		{"xargs -I% cat % <<< .env", name}, {"xargs -I% cat %/hosts.yml <<< /home/ann/.config/gh", name}, {"xargs -I% cat .% <<< env", told}, {"xargs -I% cat %v <<< .en", told}, {"nice xargs cat <<< .env", name},
+		{"xargs cat <<< main.go", ""}, {"xargs head -3 <<E\nmain.go\nsub/b.txt\nE", ""}, {"xargs -I% cat sub/% <<< b.txt", ""}, {"xargs -I% cat %.txt <<< sub/b", ""}, {"xargs ls <<< .env", ""}, {"cat <<< .env", ""},
+		// Words of echo.
+		{"echo .env | 'xargs' cat", name}, {`echo .env | x\args cat`, name}, {"echo .env | env xargs cat", name}, {"F=.env; echo $F | xargs cat", name}, {"yes .env | head -1 | xargs cat", name}, {"echo main.go | xargs cat", ""}, {`printf '%s\n' main.go | xargs cat`, ""},
+		// Files.
+		{"xargs -a main.go cat", told}, {"xargs --arg-file=main.go cat", told}, {"xargs cat < main.go", told}, {"(xargs cat) < main.go", told}, {"cat main.go | xargs cat", told}, {"xargs -a main.go wc -l", ""}, {"cat main.go | xargs ls", ""},
+		// What changes lines on their way, or tells more than names.
+		{"echo vne. | rev | xargs cat", told}, {"echo x.env | cut -c2- | xargs cat", name}, {"echo .anv | tr a e | xargs cat", told}, {"echo x | base64 -d | xargs cat", told}, {"git status -s | cut -c4- | xargs cat", told},
+		{"find . -maxdepth 0 -printf '.e%sv' | xargs cat", told}, {"ls -l | xargs cat", told}, {"git log -1 --format=.en%x76 | xargs cat", told}, {"grep -h x main.go | xargs cat", told}, {"grep -e -l x main.go | xargs cat", told},
+		{"grep -e $'x\\n-l' main.go | xargs cat", told}, {"rg -rl x main.go | xargs cat", told}, {"rg x | xargs cat", told}, {"ls | xargs -I{} echo .{} | xargs cat", told}, {"ls | xargs printf .%s | xargs cat", told},
+		{"find src | xargs cat | xargs cat", told}, {"find src | xargs grep x | xargs cat", told}, {"find src -exec cat {} + | xargs cat", told}, {"sort main.go | xargs cat", told}, {"head -3 main.go | xargs cat", told},
+		{"git diff --name-only --line-prefix=. | xargs cat", told}, {"git ls-files --format=.en%x76 | xargs cat", told}, {"seq -f .en%gv 1 | xargs cat", told}, {"ls | xargs -d x cat", approval.ReasonStartsProgram},
+		{"find src -name '*.go' | sort | head -3 | xargs cat", ""}, {"find src -type f -print0 | xargs -0 grep -l x", ""}, {"grep -rln x --include=*.go src | sort -u | xargs grep -n y", ""}, {"rg -l x -g '*.go' | xargs head -5", ""},
+		{"git ls-files -z | xargs -0 head -1", ""}, {"git diff --name-only | grep -v x | xargs cat", ""}, {"ls src | xargs -I{} cat src/{}", ""}, {"find src -name '*.go' | xargs grep -l x | xargs cat", ""}, {"rg --files src | rg x | xargs cat", ""},
+		{"find src -exec grep -l x {} + | xargs cat", ""}, {"nice find src | xargs cat", ""}, {"ls src | wc -l", ""},
+		// Other programs that open what their input names.
+		{"git hash-object -w --stdin-paths <<< main.go", told}, {"git cat-file --batch <<< :.env", told}, {"echo HEAD:.env | git cat-file --batch-command", told}, {"git show --stdin <<< HEAD:.env", told}, {"git add --pathspec-from-file=- <<< .env", told},
+		{"git cat-file --batch-check <<< HEAD", ""}, {"git show :.env", name}, {"git show HEAD:.env", name}, {"git cat-file -p :.env", name}, {"git cat-file -p stash@{0}^3:sub/.env", name}, {"git show HEAD:main.go", ""},
+	} {
+		a := walked()
+		for name := range strings.FieldsSeq("nice cut rev tr yes seq ls base64 sort head printf") {
+			a.World.(*approvaltest.World).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
+		}
+		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
+		found := allReasons(plan)
+		if test.asks == "" && len(found) > 0 || test.asks != "" && !slices.Contains(found, test.asks) {
+			t.Errorf("%s: %q, want %q", test.text, found, test.asks)
+		}
+	}
+}
+
+// allReasons are those of a plan and of its parts.
+func allReasons(plan approval.Plan) []approval.Reason {
+	list := reasons(plan.Findings)
+	for _, seg := range plan.Segments {
+		list = append(list, reasons(seg.Findings)...)
+	}
+	return list
+}
+
+// TestStores: git does not store a file with secrets that it does not know, under
+// whatever name.
+func TestStores(t *testing.T) {
+	for _, test := range []struct {
+		text, files string
+		asks        bool
+	}{
+		{"git add .", ".env", true}, {"git add -A", ".env", true}, {"git add sub", "sub/.env", true}, {"git add src", "sub/.env", false}, {"git add main.go", ".env", false}, {"git add -u", ".env", false}, {"git add -n .", ".env", false}, {"git add -N .", ".env", true},
+		{"git add '.[e]nv'", "", true}, {"git add -f '*d_rsa'", "", true}, {"git add '*.go'", ".env", false}, {"git add '*'", ".env", true}, {"git add .", "ignored.pem", false}, {"git add -f .", "ignored.pem", true}, {"git add .", "node_modules/a/b.key", false},
+		{"git add .", ".env sub/.gitignore=.env", true}, {"git add .", "sub/.env sub/.gitignore=.env", false}, {"git add .", "sub/.env.local sub/.gitignore=.env*\n!.env.example", false}, {"git add sub", "sub/.env sub/.gitignore=*\n!.env", true},
+		{"git stash", ".env", false}, {"git stash -u", ".env", true}, {"git stash push -u -m x", ".env", true}, {"git stash -a", "ignored.pem", true}, {"git stash -u", "ignored.pem", false}, {"git stash push -- '.[e]nv'", "", false}, {"git stash push -u -- '.[e]nv'", "", true}, {"git stash pop", ".env", false},
+		{"git -C sub add .", "sub/.env", true}, {"git commit -am x", ".env", false},
+	} {
+		a := walked()
+		for _, name := range strings.Split(test.files, " ") {
+			name, text, _ := strings.Cut(name, "=")
+			a.World.(*approvaltest.World).Files["/home/ann/p/"+name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
+		}
+		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
+		if got := slices.Contains(allReasons(plan), approval.ReasonProtectedState); got != test.asks {
+			t.Errorf("%s with %q: %t (%s)", test.text, test.files, got, show(plan))
+		}
+	}
+}

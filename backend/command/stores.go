@@ -1,0 +1,136 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// What git once stored it shows again by other names: of an index, of a commit, of a
+// stash. So a file with secrets asks when it is stored.
+
+// maxStored bounds how many such files are passed by that git would not store.
+const maxStored = 16
+
+// stores marks a command of git that would store files with secrets which git does
+// not know yet.
+func (j *job) stores(seg *approval.Segment, read *arguments) {
+	if read == nil || path.Base(seg.Program.Path) != "git" {
+		return
+	}
+	forced, whole := read.gave("-f", "--force"), read.gave("-A", "--all", "--no-ignore-removal")
+	switch read.sub {
+	case "git add":
+		if len(read.given("-n", "--dry-run")) > 0 || len(read.given("-u", "--update")) > 0 && !whole {
+			return
+		}
+	case "git stash", "git stash push", "git stash save":
+		forced, whole = read.gave("-a", "--all"), true
+		if !forced && !read.gave("-u", "--include-untracked") {
+			return
+		}
+	default:
+		return
+	}
+	roots := []string{}
+	for _, word := range read.named {
+		if aims(word.text) {
+			j.storing(seg, word.text)
+			return
+		}
+		roots = append(roots, word.text)
+	}
+	if len(roots) == 0 && whole {
+		roots = []string{"."}
+	}
+	for _, root := range roots {
+		at, only := root, []string(nil)
+		if strings.ContainsAny(root, `*?[\:`) {
+			at, only = ".", []string{path.Base(root)}
+		}
+		if found := j.stored(join(read.dir, at), &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, only: only}, forced); found != "" {
+			j.storing(seg, found)
+			return
+		}
+	}
+}
+
+func (j *job) storing(seg *approval.Segment, name string) {
+	seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "git stores %s, a file with secrets, and shows it by another name then", name))
+}
+
+// stored returns a file with secrets in a folder that git would store, or "".
+func (j *job) stored(at string, w *walk, forced bool) (found string) {
+	folder, err := j.look(at)
+	if err != nil || !isDir(folder) {
+		return "" // what is named is judged by its name
+	}
+	known, _ := j.tracked(folder.Path)
+	for range maxStored {
+		found, _ = j.secretIn(folder.Path, ".", w)
+		out := found
+		if found != "" && !slices.Contains(known, found) {
+			if out = strings.TrimPrefix(j.leftOutBy(path.Join(folder.Path, found), folder.Path), folder.Path+"/"); forced {
+				out = ""
+			}
+		}
+		if out == "" {
+			return found
+		}
+		w.not = append(w.not, leaving{pattern: out, files: true, folders: true, whole: true})
+	}
+	return found
+}
+
+// leftOutBy returns the path or the folder above it, up to one below top, that git
+// ignores by the files in the folders above, or "".
+func (j *job) leftOutBy(at, top string) string {
+	for one := at; one != top && len(one) > 1; one = path.Dir(one) {
+		if j.gitIgnores(one) {
+			return one
+		}
+	}
+	return ""
+}
+
+// gitIgnores reports whether a .gitignore above a path surely makes git ignore it: of
+// the lines that mean it the last one counts, and the nearest file. A line that is not
+// understood takes back what it may.
+func (j *job) gitIgnores(at string) bool {
+	for dir := path.Dir(at); !j.spent(); dir = path.Dir(dir) {
+		file, err := j.look(path.Join(dir, ".gitignore"))
+		if err == nil {
+			text, err := j.World.Head(file, maxIgnore+1)
+			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) {
+				return false
+			}
+			said, ignored := false, false
+			for line := range strings.Lines(string(text)) {
+				line, back := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
+				place, folder := strings.CutSuffix(line, "/")
+				odd := strings.ContainsAny(place, `\[`) || strings.Contains(strings.TrimPrefix(place, "**/"), "**")
+				name := strings.TrimPrefix(at, strings.TrimSuffix(dir, "/")+"/")
+				if !strings.Contains(strings.TrimPrefix(place, "**/"), "/") {
+					place, name = strings.TrimPrefix(place, "**/"), path.Base(at)
+				}
+				means, _ := path.Match(strings.TrimPrefix(place, "/"), name)
+				switch {
+				case place == "" || place[0] == '#':
+				case odd && back:
+					return false
+				case !odd && means && !(folder && !j.isFolder(at)):
+					said, ignored = true, !back
+				}
+			}
+			if said {
+				return ignored
+			}
+		}
+		if _, err := j.look(path.Join(dir, ".git")); err == nil || dir == "/" {
+			return false
+		}
+	}
+	return false
+}
