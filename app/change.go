@@ -55,8 +55,11 @@ func (a *app) askPerson(ctx context.Context, c host.Change) (accepted string, er
 // askFolder asks on the panel whether a folder is a project, until the person
 // answers or ctx is done.
 func (a *app) askFolder(ctx context.Context, q host.FolderQuestion) (host.FolderAnswer, error) {
-	folder := shown.NewFolder(shown.FolderMark+q.ID, q.AgentID, q.SessionKey, q.Folder, q.Text, a.inAgents())
-	folder.Holds, folder.Git, folder.Every = q.Holds, q.Git, q.Offers(host.FolderEvery)
+	in := a.inAgents()
+	folder := shown.NewFolder(shown.FolderMark+q.ID, q.AgentID, q.SessionKey, q.Folder, q.Text, in)
+	folder.Holds, folder.Git, folder.Every, folder.Strict = q.Holds, q.Git, q.Offers(host.FolderEvery), q.Strict
+	folder.Files, folder.More = q.Files, q.More
+	folder.Tell(q.Names, q.Said, in)
 	folder.Asked, folder.Expires = q.Asked.UnixMilli(), q.Until.UnixMilli()
 	answer, err := a.onPanel(ctx, &asking{id: folder.ID, folder: folder})
 	return host.FolderAnswer(answer), err

@@ -132,9 +132,15 @@ func (d *desk) eventually(what string, ok func() bool) {
 // its exit code and output to the channel.
 func (d *desk) ask(ctx context.Context, command ...string) <-chan outcome {
 	d.t.Helper()
+	return d.askIn(ctx, "", command...)
+}
+
+// askIn is the same for an agent that works in another folder than this test.
+func (d *desk) askIn(ctx context.Context, folder string, command ...string) <-chan outcome {
+	d.t.Helper()
 	done := make(chan outcome, 1)
 	cmd := exec.CommandContext(ctx, bin(d.t, "countersign"), append([]string{"--state-dir", d.state, "run", "--agent", "main", "--wait", "10m", "--"}, command...)...)
-	cmd.Env = d.env()
+	cmd.Dir, cmd.Env = folder, d.env()
 	if _, err := approvaltest.InTerminal(cmd); err != nil {
 		d.t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 const (
 	listSafeBins = "safe-bins"
 	listSkills   = "skills"
+	listProjects = "projects"
 )
 
 // systemFolders are always trusted for safe bins (judgement.md, safe bins).
@@ -33,7 +34,7 @@ var systemFolders = []string{"/bin", "/usr/bin"}
 func (s *Settings) Lists(agentID string) shown.Lists {
 	snap := s.app.host.Policy()
 	now, in := snap.Policy(agentID), s.app.names()
-	lists := shown.Lists{SafeBins: []shown.SafeBinRow{}, Folders: []shown.FolderRow{}, Skills: []shown.SkillRow{}, Gateways: []shown.GatewayRow{},
+	lists := shown.Lists{SafeBins: []shown.SafeBinRow{}, Folders: []shown.FolderRow{}, Skills: []shown.SkillRow{}, Gateways: []shown.GatewayRow{}, Projects: []shown.ProjectRow{},
 		Client: shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)}
 	if snap.Document == nil {
 		return lists
@@ -54,6 +55,7 @@ func (s *Settings) Lists(agentID string) shown.Lists {
 		here := slices.ContainsFunc(own(snap.Document, agentID), func(r *store.Rules) bool { return hasSkill(r, k.Path, s.app.person.Home) })
 		lists.Skills = append(lists.Skills, shown.NewSkillRow(k.Name, k.Path, k.SHA256, hereOr(here), s.stateOf(k), in))
 	}
+	lists.Projects = s.projects(snap, agentID)
 	lists.Gateways, lists.Client = s.gateways(snap, agentID), gatewayRow(snap, agentID, approval.MCPClient)
 	return lists
 }
@@ -152,7 +154,8 @@ func gatewayRow(snap store.Snapshot, agentID, name string) shown.GatewayRow {
 }
 
 // AddTo adds to "safe-bins" the name of a filter or, if it is a path, a folder
-// that filters are trusted in, and to "skills" a program, as it is now.
+// that filters are trusted in, to "skills" a program, as it is now, and to "projects"
+// a folder.
 func (s *Settings) AddTo(agentID, rev, list, text string) Saved {
 	text = strings.TrimSpace(text)
 	if isFolder(text) {
@@ -176,6 +179,8 @@ func (s *Settings) AddTo(agentID, rev, list, text string) Saved {
 			}
 			rules.SkillBins = append(rules.SkillBins, skill)
 			return nil
+		case listProjects:
+			return s.nameProject(d, agentID, text)
 		}
 		return errNoList
 	})
@@ -200,8 +205,8 @@ func withoutSkill(list []approval.Skill, path, home string) []approval.Skill {
 	return slices.DeleteFunc(list, func(k approval.Skill) bool { return paths.Expand(k.Path, home) == path })
 }
 
-// RemoveFrom takes out of "safe-bins" a name or a folder, and out of "skills"
-// the program with this path.
+// RemoveFrom takes out of "safe-bins" a name or a folder, out of "skills" the
+// program with this path, and out of "projects" the folder.
 func (s *Settings) RemoveFrom(agentID, rev, list, text string) Saved {
 	return s.edit(agentID, rev, func(d *store.Document) error {
 		switch list {
@@ -219,6 +224,8 @@ func (s *Settings) RemoveFrom(agentID, rev, list, text string) Saved {
 				return errChanged
 			}
 			return nil
+		case listProjects:
+			return unnameProject(d, agentID, text)
 		}
 		return errNoList
 	})

@@ -153,6 +153,7 @@ func (s *Settings) write(entry *approval.Entry, e shown.EntryEdit) error {
 	}
 	if entry.Pattern != e.Pattern {
 		entry.Identity, entry.Interpreters, entry.Links = nil, nil, nil
+		entry.Env = nil // for that program they were said
 	}
 	entry.Pattern, entry.Args, entry.ArgsExact = e.Pattern, slices.Clone(e.Args), e.ArgsExact
 	entry.Cwd, entry.Note = e.Cwd, e.Note

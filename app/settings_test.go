@@ -133,6 +133,25 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// The variables that an entry carries are for its program: they stay when that is
+// narrowed otherwise, and go when it becomes another one.
+func TestEntryVariables(t *testing.T) {
+	a := newTestApp(t, `{"version": 1, "agents": {"main": {"allowlist": [{"id": "e", "pattern": "/usr/bin/uname", "env": {"GOOS": ["linux"]}}]}}}`)
+	a.settingsInSight()
+	p := a.settings.Policy("main")
+	if got := p.Allowlist[0].Env; !slices.Equal(got, []string{"GOOS=linux"}) {
+		t.Errorf("shown: %q", got)
+	}
+	p = mustSave(t, a.settings.ChangeEntry("main", p.Rev, "e", shown.EntryEdit{Pattern: "/usr/bin/uname", Args: []string{"-m"}}))
+	if got := a.file().Agents["main"].Allowlist[0].Env["GOOS"]; !slices.Equal(got, []string{"linux"}) {
+		t.Errorf("after other arguments: %q", got)
+	}
+	mustSave(t, a.settings.ChangeEntry("main", p.Rev, "e", shown.EntryEdit{Pattern: "/usr/bin/env"}))
+	if got := a.file().Agents["main"].Allowlist[0].Env; got != nil {
+		t.Errorf("another program: %q", got)
+	}
+}
+
 func TestEntries(t *testing.T) {
 	a := newTestApp(t, askMe)
 	a.settingsInSight()

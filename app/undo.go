@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -85,7 +86,7 @@ func (u undo) restore(d, old *store.Document) {
 				keepUse(was.Allowlist, is.Allowlist)
 			}
 		}
-		d.Defaults, d.Agents, d.Extra = old.Defaults, old.Agents, old.Extra
+		d.Defaults, d.Agents, d.Projects, d.Extra = old.Defaults, old.Agents, old.Projects, old.Extra
 		return
 	}
 	for _, id := range []string{u.agentID, shown.Every} {
@@ -103,6 +104,13 @@ func (u undo) restore(d, old *store.Document) {
 		}
 	}
 	d.Defaults = old.Defaults
+	others := slices.DeleteFunc(slices.Clone(d.Projects), func(p approval.Project) bool { return p.About(u.agentID) })
+	for _, p := range old.Projects {
+		if p.About(u.agentID) {
+			others = append(others, p)
+		}
+	}
+	d.Projects = others
 }
 
 func keepUse(was, is []store.Entry) {

@@ -192,7 +192,8 @@ func TestFixtures(t *testing.T) {
 		panel(name)
 		asks := scenes[name]
 		asks.Screen.Folder = shown.NewFolder(shown.FolderMark+"5f1d", "claude-code", "main", home+"/Work/ledger", "rg -n total .", in)
-		asks.Screen.Folder.Holds, asks.Screen.Folder.Every = holds, holds == 0
+		asks.Screen.Folder.Holds, asks.Screen.Folder.Every, asks.Screen.Folder.Files = holds, holds == 0, 214
+		asks.Screen.Folder.Tell([]string{"2025", "2026", "README", "notes.txt", "totals.csv"}, []approval.Project{{Agent: "codex"}}, in)
 		asks.Screen.Folder.Asked, asks.Screen.Folder.Expires = clock.UnixMilli(), clock.Add(2*time.Minute).UnixMilli()
 		scenes[name] = asks
 	}
@@ -298,6 +299,11 @@ func newLists() *shown.Lists {
 		shown.NewSkillRow("summarize", home+"/.openclaw/skills/summarize/bin/summarize", sum, shown.FromHere, shown.SkillSame, in),
 		shown.NewSkillRow("transcribe", home+"/.openclaw/skills/transcribe/bin/transcribe", sum, shown.FromHere, shown.SkillChanged, in),
 		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
+	}
+	l.Projects = []shown.ProjectRow{
+		shown.NewProjectRow(home+"/Work/ledger", false, "", shown.FromHere, in),
+		shown.NewProjectRow(home+"/Downloads/unpacked", true, "", shown.FromEvery, in),
+		shown.NewProjectRow("/Volumes/stick/site", false, "it is not there", shown.FromEvery, in),
 	}
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}
 	l.Client = shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)

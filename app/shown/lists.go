@@ -14,6 +14,19 @@ type Lists struct {
 	Gateways []GatewayRow `json:"gateways"`
 	// Client is the agent's own MCP client, in the place of a gateway.
 	Client GatewayRow `json:"client"`
+	// Projects are the folders that were named for it.
+	Projects []ProjectRow `json:"projects"`
+}
+
+// ProjectRow is what was said of a folder.
+type ProjectRow struct {
+	Path string `json:"path"`
+	No   bool   `json:"no"`
+	// Why says why it does not count as it is now, "" where it does.
+	Why  string `json:"why,omitempty"`
+	From From   `json:"from"`
+	// Exact is the folder as it is written.
+	Exact string `json:"exact"`
 }
 
 // SafeBinRow is one filter that needs no entry.
@@ -79,6 +92,11 @@ func NewGatewayRow(name string, on bool, from From) GatewayRow {
 // NewFolderRow makes the row of a folder.
 func NewFolderRow(path string, from From, in Person) FolderRow {
 	return FolderRow{in.short(path), from, path}
+}
+
+// NewProjectRow makes the row of a folder of which something was said.
+func NewProjectRow(path string, no bool, why string, from From, in Person) ProjectRow {
+	return ProjectRow{in.short(path), no, display.Escape(why), from, path}
 }
 
 // NewSkillRow makes the row of a skill.

@@ -356,6 +356,11 @@ func Rev(d *store.Document, agentID string) string {
 		}
 	}
 	parts = append(parts, d.Defaults)
+	for _, one := range d.Projects {
+		if one.About(agentID) {
+			parts = append(parts, one)
+		}
+	}
 	text, err := json.Marshal(parts)
 	if err != nil {
 		return "" // equals no revision that is compared: see its callers

@@ -127,7 +127,7 @@ func Message(d approval.Denial) string {
 	if !known {
 		text = "SYSTEM_RUN_DENIED: " + string(d.Reason)
 	}
-	if d.Sentence != "" && (d.Reason != approval.ReasonUserDenied || d.Sentence == stoppedAll) {
+	if d.Sentence != "" && (d.Reason != approval.ReasonUserDenied || d.Sentence == stoppedAll || strings.HasPrefix(d.Sentence, saidBefore)) {
 		text += ": " + display.Line(d.Sentence)
 	}
 	text += "."

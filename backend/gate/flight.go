@@ -169,9 +169,12 @@ func (f *flight) settle(ctx context.Context) *approval.Denial {
 			return f.settle(ctx)
 		}
 		if !f.Asker.CanAsk() {
+			named := f.orName(ctx)
 			f.evaluate(true)
 			if f.judgement.Verdict != approval.VerdictAllow {
-				return f.denied()
+				d := f.denied()
+				d.Sentence += named
+				return d
 			}
 			f.answer.By = byFallback
 			return f.proceed(ctx)

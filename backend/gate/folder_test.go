@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -324,5 +325,43 @@ func TestManyFolders(t *testing.T) {
 	over.Wait()
 	if n := most.Load(); n != 5 {
 		t.Errorf("%d were asked about at a time", n)
+	}
+}
+
+// TestNobodyAskedOfTheFolder: where nobody can be asked, the denial says how a person
+// names the folder, if that would let more pass.
+func TestNobodyAskedOfTheFolder(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "touch"})
+	b.noProject()
+	b.checkout("p")
+	for _, dir := range []string{"a folder", "none"} {
+		if err := os.Mkdir(b.path(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.edit(func(d *store.Document) error { d.Name(approval.Project{Path: b.path("none"), No: true}); return nil })
+	b.canAsk.Store(false)
+	for _, c := range []struct {
+		cwd   string
+		words []string
+		names bool
+	}{
+		{"a folder", []string{"touch", "x"}, true},
+		{"a folder", []string{"touch", "/etc/x"}, false},
+		{"a folder", []string{"mkdir", "/etc/x"}, false},
+		{"none", []string{"touch", "x"}, false},
+		{"p", []string{"mkdir", "x"}, false},
+		{"..", []string{"touch", "x"}, false},
+	} {
+		req := b.request(c.words...)
+		req.Cwd = b.path(c.cwd)
+		r := b.Run(t.Context(), req)
+		if r.Denied == nil {
+			t.Errorf("%q in %q ran", c.words, c.cwd)
+			continue
+		}
+		if got := strings.HasSuffix(r.Denied.Sentence, "; if its folder is a project, the person can name it: countersign projects add '"+b.path(c.cwd)+"'"); got != c.names {
+			t.Errorf("%q in %q: %s", c.words, c.cwd, r.Denied.Sentence)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -98,7 +99,7 @@ func (p *projects) join(log *slog.Logger, agentID, folder string, ask func()) <-
 // for all that comes after it, too. It reports whether somebody was asked.
 func (f *flight) askProject(ctx context.Context) bool {
 	folder := f.plan.Folder
-	if f.AskProject == nil || f.askedProject || folder.Path != "" || folder.Offer == "" || folder.Declined || !f.Asker.CanAsk() ||
+	if f.AskProject == nil || f.askedProject || !f.Asker.CanAsk() ||
 		!f.projects.mayAsk(f.req.AgentID, f.req.SessionKey, folder.Offer, f.Now()) || !f.projectMatters(ctx) {
 		return false
 	}
@@ -133,9 +134,21 @@ func (f *flight) askProject(ctx context.Context) bool {
 	return true
 }
 
-// projectMatters reports whether the request would be judged otherwise if the folder
-// was a project.
+// orName says, where nobody can be asked, how a person names the folder, if that would
+// change what is judged.
+func (f *flight) orName(ctx context.Context) string {
+	if !f.projectMatters(ctx) {
+		return ""
+	}
+	return "; if its folder is a project, the person can name it: countersign projects add " + command.Quote([]string{f.plan.Folder.Offer})
+}
+
+// projectMatters reports whether a person could name the folder, and the request would
+// be judged otherwise then.
 func (f *flight) projectMatters(ctx context.Context) bool {
+	if folder := f.plan.Folder; folder.Path != "" || folder.Offer == "" || folder.Declined {
+		return false
+	}
 	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, paid: f.paid}
 	again.plan = analyze(ctx, f.machine, &f.req, approval.Folder{Path: f.plan.Folder.Offer, By: approval.FolderNamed})
 	again.evaluate(false)

@@ -24,6 +24,9 @@ const (
 	maxStanding = 200
 )
 
+// saidBefore begins the sentence of a no that stands.
+const saidBefore = "the person said no before: "
+
 // earlier follows who answered, where the answer was given before.
 const earlier = " (earlier)"
 
@@ -257,7 +260,11 @@ func (f *flight) deniedBefore() *approval.Denial {
 	}
 	stands.By += earlier
 	f.record(stands.Answer)
-	return f.refusedBy(stands.Answer)
+	d := f.refusedBy(stands.Answer)
+	if d.Reason == approval.ReasonUserDenied {
+		d.Sentence = saidBefore + "the same is denied until " + stands.since.Add(stands.life).Format(time.TimeOnly) + " unless they take that back"
+	}
+	return d
 }
 
 // answered is what became of a question: the yes that stands for it, or the answer

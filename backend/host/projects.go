@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -124,10 +123,11 @@ type FolderQuestion struct {
 	Folder              string
 	// Text is the command that waits for it.
 	Text string
-	// Holds is how many folders in it are checkouts, and Git tells that it has
-	// data of git that does not count.
-	Holds        int
-	Git          bool
+	// Strict tells that its agent asks about everything, in projects too.
+	Strict bool
+	// Inside is what is there, and Said what was said of it for other agents.
+	Inside
+	Said         []approval.Project
 	Asked, Until time.Time
 }
 
@@ -156,7 +156,14 @@ func (h *Host) askProject(ctx context.Context, asked gate.ProjectQuestion) error
 		ID: hex.EncodeToString(chance[:]), AgentID: asked.AgentID, SessionKey: asked.SessionKey, Folder: asked.Folder,
 		Text: asked.Text, Asked: time.Now(), Until: until,
 	}
-	q.Holds, q.Git = projectsIn(asked.Folder)
+	q.Inside = lookInside(asked.Folder)
+	snap := h.store.Snapshot()
+	q.Strict = snap.Policy(asked.AgentID).Ask == approval.AskAlways
+	for _, one := range snap.Projects() {
+		if one.Path == asked.Folder {
+			q.Said = append(q.Said, one)
+		}
+	}
 	answer, err := h.opt.AskFolder(ctx, q)
 	switch {
 	case ctx.Err() != nil, err == nil && answer == FolderUnanswered:
@@ -179,21 +186,4 @@ func (h *Host) askProject(ctx context.Context, asked gate.ProjectQuestion) error
 		return nil
 	})
 	return err
-}
-
-// maxLooked bounds the names that are looked at for the projects in a folder.
-const maxLooked = 500
-
-// projectsIn counts the checkouts right in a folder, and tells whether it has data
-// of git itself. It is for a person to read.
-func projectsIn(folder string) (n int, git bool) {
-	there := func(at string) bool { _, err := command.Disk{}.Look(at); return err == nil }
-	names, _ := command.Disk{}.List(folder)
-	slices.Sort(names)
-	for _, name := range names[:min(len(names), maxLooked)] {
-		if name != ".git" && there(filepath.Join(folder, name, ".git")) {
-			n++
-		}
-	}
-	return n, there(filepath.Join(folder, ".git"))
 }

@@ -18,9 +18,13 @@ import (
 // the folder is the one that they were asked about.
 func TestAskFolder(t *testing.T) {
 	b := newBench(t)
-	for _, dir := range []string{"plain", "many/a/.git", "many/b/.git", "broken/.git"} {
+	for _, dir := range []string{"plain/in", "many/a/.git", "many/b/.git", "broken/.git"} {
 		must(t, os.MkdirAll(b.path(dir), 0o755))
 	}
+	for _, file := range []string{"plain/notes", "plain/in/deep", "broken/.git/config"} {
+		must(t, os.WriteFile(b.path(file), nil, 0o600))
+	}
+	must(t, os.Symlink("/", b.path("plain/way"))) // is one more, and what is behind it is not
 	for _, test := range []struct {
 		name, folder string
 		says         FolderAnswer
@@ -51,6 +55,9 @@ func TestAskFolder(t *testing.T) {
 		b.opt.AskFolder = func(_ context.Context, q FolderQuestion) (FolderAnswer, error) {
 			if q.Folder != at || q.AgentID != "a" || q.Holds != test.holds || q.Git != test.git || q.Text != "touch x" || q.ID == "" {
 				t.Errorf("%s: asked %+v", test.name, q)
+			}
+			if files := map[string]int{"plain": 3}[test.folder]; q.Files != files || q.More || q.Strict || len(q.Said) != 0 {
+				t.Errorf("%s: it holds %+v", test.name, q)
 			}
 			if test.swap {
 				must(t, os.Rename(at, at+".old"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -69,7 +70,7 @@ func judging(a *command.Analyzer, home, pattern string, n int) func() error {
 	}
 	return func() error {
 		for i := range decisions {
-			plan := a.Analyze(&requests[i%len(requests)])
+			plan := a.Analyze(context.Background(), &requests[i%len(requests)], approval.Folder{})
 			if j := rules.Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: time.Now()}); j.Verdict != approval.VerdictAllow {
 				return fmt.Errorf("%q: %s", requests[i%len(requests)].Command, j.Sentence)
 			}

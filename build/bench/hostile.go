@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -30,7 +31,7 @@ func hostile(string) error {
 		best := time.Hour
 		for range 3 {
 			began := time.Now()
-			plan := a.Analyze(&approval.Request{Command: []string{"bash", "-c", text}, Who: approval.Ours, Cwd: "/"})
+			plan := a.Analyze(context.Background(), &approval.Request{Command: []string{"bash", "-c", text}, Who: approval.Ours, Cwd: "/"}, approval.Folder{})
 			rules.Evaluate(policy.Input{Plan: &plan, Who: approval.Ours, Now: time.Now()})
 			best = min(best, time.Since(began))
 		}

@@ -244,7 +244,7 @@ func output(string) error {
 	defer r.Close()
 	a := &command.Analyzer{World: command.Disk{}, Home: "/", UID: os.Getuid()}
 	argv := []string{head, "-c", "200000", "/dev/zero"}
-	plan := a.Analyze(&approval.Request{Command: argv, Cwd: "/", Who: approval.Ours})
+	plan := a.Analyze(context.Background(), &approval.Request{Command: argv, Cwd: "/", Who: approval.Ours}, approval.Folder{})
 	m, err := median(40,
 		func() error {
 			cmd := exec.Command(head, argv[1:]...)

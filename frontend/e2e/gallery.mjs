@@ -33,6 +33,7 @@ const views = [
   { name: 'panel-together-list', fixture: 'panel-together', press: [/together…/] },
   { name: 'panel-held', fixture: 'panel-widths', question: { latest: Date.parse('2026-03-21T14:12:21Z'), held: true, expires: Date.parse('2026-03-21T14:12:21Z') } },
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
+  { name: 'panel-folder-more', fixture: 'panel-folder', press: [/^More/] },
   { name: 'agents-add', fixture: 'agents', press: ['Add…'] },
   { name: 'agents-import', fixture: 'agents', press: ['Import and export'], item: 'Import…' },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
@@ -42,6 +43,7 @@ const views = [
   { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },
   { name: 'agents-safe-bins', fixture: 'agents', tab: /^Safe bins/ },
   { name: 'agents-skills', fixture: 'agents', tab: /^Skills/ },
+  { name: 'agents-projects', fixture: 'agents', tab: /^Projects/ },
   { name: 'agents-gateways', fixture: 'agents', tab: /^Gateways/ },
   { name: 'agents-no-gateway', fixture: 'agents-held', tab: /^Gateways/ },
   ...Object.entries({

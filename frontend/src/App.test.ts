@@ -673,6 +673,28 @@ describe('a folder that may be a project', () => {
     expect(queryByRole('button', { name: folderText.yesEvery })).toBeNull()
   })
 
+  test('tells what it holds, and more where that is wanted', async () => {
+    const { getByRole, getByText, queryByText } = await open(asked())
+    expect(getByText(folderText.files(214, false))).toBeTruthy()
+    expect(getByText(folderText.noGit(214), { exact: false })).toBeTruthy()
+    expect(queryByText('notes.txt')).toBeNull()
+    const more = getByRole('button', { name: new RegExp(folderText.more) })
+    expect(more.getAttribute('aria-expanded')).toBe('false')
+    more.click()
+    await settle()
+    expect(more.getAttribute('aria-expanded')).toBe('true')
+    expect(getByText('notes.txt')).toBeTruthy()
+    expect(getByText(folderText.said('codex', false))).toBeTruthy()
+  })
+
+  test('says of an agent that asks always what a project still changes', async () => {
+    const backend = asked()
+    backend.fixture.screen.folder!.strict = true
+    const { getByText, queryByText } = await open(backend)
+    expect(getByText(folderText.meansStrict('claude-code'))).toBeTruthy()
+    expect(queryByText(folderText.reads)).toBeNull()
+  })
+
   test('covers the settings, and the host knows what is on the page', async () => {
     const backend = asked('panel-folder', true)
     const { container } = await open(backend)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
@@ -31,7 +32,7 @@ func writeFolder(w io.Writer, plan approval.Plan) {
 	case f.Declined:
 		fmt.Fprintf(w, "  project  none: %s was named as no project\n", display.Escape(f.Offer))
 	case f.Offer != "":
-		fmt.Fprintf(w, "  project  none: if %s is one, name it with `countersign projects add`\n", display.Escape(f.Offer))
+		fmt.Fprintf(w, "  project  none: if this is one, name it: countersign projects add %s\n", display.Escape(command.Quote([]string{f.Offer})))
 	case f.Never != "":
 		fmt.Fprintf(w, "  project  none: %s\n", display.Escape(f.Never))
 	}

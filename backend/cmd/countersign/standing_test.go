@@ -39,7 +39,7 @@ func TestADenialStands(t *testing.T) {
 		t.Errorf("%q %q", told, said)
 	}
 	for _, words := range [][]string{{"--", "touch", "made"}, {"--session", "s", "--", "bash", "-c", "touch made"}} {
-		if said := ask(words...)(); !strings.Contains(said, "They say: use make.") {
+		if said := ask(words...)(); !strings.Contains(said, "They say: use make.") || !strings.Contains(said, "the same is denied until ") {
 			t.Errorf("%q: %s", words, said)
 		}
 	}

@@ -109,7 +109,7 @@ export function fake(given: Fixture): Fake {
     removeEntry: save('removeEntry'),
     addDeny: save('addDeny'),
     removeDeny: save('removeDeny'),
-    lists: (id) => Promise.resolve((id === 'claude-code' && fixture.lists) || { safeBins: [], folders: [], skills: [], gateways: [], client: { name: 'mcp-client', exact: 'mcp-client', on: false, from: 'every' } }),
+    lists: (id) => Promise.resolve((id === 'claude-code' && fixture.lists) || { safeBins: [], folders: [], skills: [], projects: [], gateways: [], client: { name: 'mcp-client', exact: 'mcp-client', on: false, from: 'every' } }),
     addTo: save('addTo'),
     removeFrom: save('removeFrom'),
     setAnswersFrom: save('setAnswersFrom'),

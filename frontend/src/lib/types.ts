@@ -66,6 +66,6 @@ export type Mode = 'deny' | 'ask-always' | 'ask-when-needed' | 'only-listed' | '
 export type Word = 'security' | 'ask' | 'askFallback' | 'presence'
 export type Switch = 'autoAllowSkills'
 export type StartingPoint = 'deny-all' | 'ask-me' | 'developer-tools'
-/** A list that holds words: filters and the folders they are trusted in, or programs of skills. */
-export type WordList = 'safe-bins' | 'skills'
+/** A list that holds words: filters and the folders they are trusted in, programs of skills, or folders that are projects. */
+export type WordList = 'safe-bins' | 'skills' | 'projects'
 export type Theme = 'system' | 'light' | 'dark'

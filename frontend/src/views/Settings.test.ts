@@ -158,6 +158,18 @@ test('a quiet reload leaves the choice, the order and the filter', async () => {
   expect(rowOf('/usr/local/bin/npm').getAttribute('aria-selected')).toBe('true')
 })
 
+test('the variables that an entry carries are shown, in its row and where it is changed', async () => {
+  await open()
+  const row = rowOf('/usr/local/go/bin/go')
+  expect(row.textContent).toContain(`${text.withVariables}GOOS=linux`)
+  row.focus()
+  await waitFor(() => expect(row.getAttribute('aria-selected')).toBe('true'))
+  await fireEvent.keyDown(row, { key: 'Enter' })
+  const sheet = within(await dialog())
+  expect(sheet.getByText('GOOS=linux')).toBeTruthy()
+  expect(sheet.getByText(text.form.envKept)).toBeTruthy()
+})
+
 test('rows of every agent are read-only', async () => {
   const { backend } = await open()
   const row = rowOf('/usr/bin/uname')
@@ -337,6 +349,27 @@ test('safe bins and the folders they are trusted in are listed, added and remove
   await fireEvent.input(sheet.getByLabelText(lists.safeBin), { target: { value: 'rev' } })
   await fireEvent.click(sheet.getByRole('button', { name: text.form.save }))
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['addTo', 'claude-code', expect.any(String), 'safe-bins', 'rev']))
+})
+
+test('projects say whether they count, and are added and removed', async () => {
+  const { backend } = await open()
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 3` }))
+  const grid = await screen.findByRole('grid', { name: lists.projects })
+  const row = (name: string) => within(grid).getByTitle(name).closest('tr')!
+  expect(row('~/Work/ledger').textContent).toContain(lists.project)
+  expect(row('~/Downloads/unpacked').textContent).toContain(lists.notProject)
+  expect(row('/Volumes/stick/site').textContent).toContain(lists.projectGone('it is not there'))
+  await clean(grid.closest('main')!)
+  await fireEvent.click(row('~/Downloads/unpacked'))
+  expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+  row('~/Work/ledger').focus()
+  await fireEvent.keyDown(row('~/Work/ledger'), { key: 'Delete' })
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['removeFrom', 'claude-code', expect.any(String), 'projects', '/Users/dana/Work/ledger']))
+  await fireEvent.click(screen.getByRole('button', { name: text.add }))
+  const sheet = within(await dialog())
+  await fireEvent.input(sheet.getByLabelText(lists.projectFolder), { target: { value: '~/Work/site' } })
+  await fireEvent.click(sheet.getByRole('button', { name: text.form.save }))
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['addTo', 'claude-code', expect.any(String), 'projects', '~/Work/site']))
 })
 
 test('skills say whether they are what was accepted', async () => {
