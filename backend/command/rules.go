@@ -81,9 +81,10 @@ func allEffects() map[effect]rule {
 		"environment": {reason: approval.ReasonProtectedState, says: "%[1]s shows all variables, of which some are secret, or may be", check: func(a *arguments, _ use) bool {
 			return a.who == approval.Ours && a.Secrets != nil && !a.Secrets()
 		}},
-		"shown": {reason: approval.ReasonProtectedState, says: "%[1]s shows %[2]s, which may be secret", check: func(_ *arguments, u use) bool { return !hides(u.value) }},
-		"bsd":   {reason: approval.ReasonProtectedState, says: "%[1]s shows the variables of programs", check: plainBSD},
-		"input": {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
+		"shown":    {reason: approval.ReasonProtectedState, says: "%[1]s shows %[2]s, which may be secret", check: func(_ *arguments, u use) bool { return !hides(u.value) }},
+		"bsd":      {reason: approval.ReasonProtectedState, says: "%[1]s shows the variables of programs", check: plainBSD},
+		"settings": {reason: approval.ReasonProtectedState, says: "%[1]s shows git's settings, which hold a secret, or may", check: func(a *arguments, _ use) bool { return !a.secretSettings() }},
+		"input":    {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
@@ -120,13 +121,14 @@ func allEffects() map[effect]rule {
 		}},
 		"setting": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			name, to, set := strings.Cut(u.value, "=")
-			if !set || switchValue().MatchString(to) {
+			if !set || switchValue().MatchString(to) || envnames.Harmless(name, to) {
 				return plainName(name, "")
 			}
 			// What has the name of a program may be one, and so may its value.
 			tool := strings.ToLower(name)
 			program, _ := a.search(to)
 			harmless := program == nil && profiles().programs[tool] == nil && (kindOf(tool) == approval.KindOther || kindOf(tool) == approval.KindReader)
+			harmless = harmless && envnames.Steers(name) == "" && !strings.HasPrefix(to, "-")
 			return isName(name) && harmless && envnames.Requested(name) >= envnames.Other && strings.Trim(to, wordLetters+".") == ""
 		}},
 		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
