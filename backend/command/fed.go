@@ -212,3 +212,19 @@ var finders = shapes(map[string]string{
 		`|grep\n(-[EFGIPinvwz]+\n)*(-[EFGIPinvwz]*l[EFGIPinvwz]*\n|--files-with-matches\n)(-[EFGIPinvwz]+\n|-e\n[^\n]+\n|WORD)*` +
 		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*`,
 })
+
+// splitsInto reports whether a name that is found becomes several words on its way to
+// another program, of which one names a protected file.
+func (j *job) splitsInto(name, dir string) bool {
+	if j.passesOn == 0 || !strings.ContainsAny(name, " \t\n\r\v\f\"'\\") {
+		return false
+	}
+	for word := range strings.FieldsSeq(unquoter.Replace(name)) {
+		for _, at := range []string{path.Clean("/" + word), path.Join(dir, word), path.Join(j.plan.Cwd.Path, word)} {
+			if j.kinds(at, j.look).Has(protected.Secret | protected.Private) {
+				return true
+			}
+		}
+	}
+	return false
+}

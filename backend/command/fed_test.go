@@ -51,6 +51,24 @@ func TestFedNames(t *testing.T) {
 	}
 }
 
+// TestFoundNames: a name that is found may be several words to the program that gets
+// it.
+func TestFoundNames(t *testing.T) {
+	for file, asks := range map[string]bool{
+		"sub/a .env": true, "sub/x /home/ann/.config/gh/hosts.yml": true, `sub/".e"nv`: true, `sub/.e\nv`: true, "sub/a b.txt": false, "sub/it's.txt": false,
+	} {
+		for _, text := range []string{"find sub | xargs cat", "find . -type f | xargs cat", "ls -aR . | xargs cat"} {
+			a := walked()
+			a.World.(*approvaltest.World).Files["/bin/ls"] = approvaltest.File{Mode: 0o755}
+			a.World.(*approvaltest.World).Files["/home/ann/p/"+file] = approvaltest.File{Mode: 0o644, UID: 500}
+			found := allReasons(a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")))
+			if got := slices.Contains(found, approval.ReasonProtectedState); got != asks {
+				t.Errorf("%s with %q: %v", text, file, found)
+			}
+		}
+	}
+}
+
 // allReasons are those of a plan and of its parts.
 func allReasons(plan approval.Plan) []approval.Reason {
 	list := reasons(plan.Findings)

@@ -403,7 +403,7 @@ func (j *job) secretIn(root string, w *walk) (found string, whole bool) {
 				if matches(w.not, path.Base(name)) || matches(w.not, name) || !w.wants(name) {
 					continue
 				}
-				if protected.Of(path.Join(root, name), j.Home).Has(protected.Secret | protected.Private) {
+				if protected.Of(path.Join(root, name), j.Home).Has(protected.Secret|protected.Private) || j.splitsInto(name, root) {
 					return name, true
 				}
 			}
@@ -439,6 +439,9 @@ func (j *job) secretIn(root string, w *walk) (found string, whole bool) {
 				continue
 			}
 			sub := path.Join(folder, name)
+			if j.splitsInto(at, root) {
+				return at, true
+			}
 			if k := in.Of(name); k.Has(protected.Secret|protected.Private) && w.wants(at) {
 				if !j.isFolder(sub) || protected.OfFolder(sub, j.Home).Has(protected.Secret|protected.Private) {
 					return at, true
