@@ -16,6 +16,9 @@ import (
 // comes is judged before: texts that stand in the request word by word, and
 // stages of a pipeline by whether they only pass names on that somebody judged.
 
+// makesWords are programs that give another one words of their input.
+var makesWords = words("xargs gxargs parallel")
+
 // taker is a command that gets words of an input as names of files to read.
 type taker struct {
 	dir string

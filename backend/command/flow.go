@@ -242,9 +242,6 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 	return n
 }
 
-// makesWords are programs that give another one words of their input.
-var makesWords = words("xargs gxargs parallel")
-
 // plainly is a word without its quotes.
 func (t *textJob) plainly(word *syntax.Word) string {
 	var name strings.Builder

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -56,7 +57,13 @@ type rule struct {
 // at all.
 var effects func() map[effect]rule
 
-func init() { effects = sync.OnceValue(allEffects) } // here, because the notes of some look at others
+func init() { // here, because the notes of some look at others
+	effects = sync.OnceValue(func() map[effect]rule {
+		all := allEffects()
+		maps.Copy(all, showing)
+		return all
+	})
+}
 
 func allEffects() map[effect]rule {
 	const (
@@ -77,14 +84,6 @@ func allEffects() map[effect]rule {
 		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
-
-		"environment": {reason: approval.ReasonProtectedState, says: "%[1]s shows all variables, of which some are secret, or may be", check: func(a *arguments, _ use) bool {
-			return a.who == approval.Ours && a.Secrets != nil && !a.Secrets()
-		}},
-		"shown":    {reason: approval.ReasonProtectedState, says: "%[1]s shows %[2]s, which may be secret", check: func(_ *arguments, u use) bool { return !hides(u.value) }},
-		"bsd":      {reason: approval.ReasonProtectedState, says: "%[1]s shows the variables of programs", check: plainBSD},
-		"settings": {reason: approval.ReasonProtectedState, says: "%[1]s shows git's settings, which hold a secret, or may", check: func(a *arguments, _ use) bool { return !a.secretSettings() }},
-		"input":    {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
@@ -267,16 +266,6 @@ func (u use) fits() bool {
 // does not belong to git. An option whose value is optional may be without.
 func named(a *arguments, u use) bool {
 	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
-}
-
-// plainBSD reports whether a word of ps that is no option has no letter in it that
-// shows variables. Behind some letters it is a value.
-func plainBSD(a *arguments, u use) bool {
-	if n := len(a.named); n > 1 && strings.Trim(a.named[n-2].text[max(0, len(a.named[n-2].text)-1):], "oOkUptN") == "" {
-		return true
-	}
-	end := strings.IndexFunc(u.value+" ", func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
-	return !strings.ContainsAny(u.value[:end], "eE")
 }
 
 func here(a *arguments, u use) bool {
