@@ -25,12 +25,16 @@ type taker struct {
 	// mark stands for such a word in these words of the command.
 	mark  string
 	words []string
+	// walks tells that it reads all of a folder.
+	walks bool
 }
 
-// stretch is a part of the list of segments, from one up to another.
-type stretch struct{ from, to int }
-
-func (s stretch) has(at int) bool { return s.from <= at && at < s.to }
+// stretch is a stage of a pipeline: its segments, from one up to another, whether it
+// is the first stage, and whether it is one command.
+type stretch struct {
+	from, to      int
+	first, simple bool
+}
 
 // fedText is a text that the request feeds to something.
 type fedText struct{ text, dir string }
@@ -49,7 +53,7 @@ func (j *job) takes(read *arguments, one inner, seg *approval.Segment) {
 	if read.has["names"] {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files a file names for %s is known only when it runs", seg.Argv[0]))
 	}
-	t := taker{dir: one.dir, mark: read.mark}
+	t := taker{dir: one.dir, mark: read.mark, walks: asReader(path.Base(seg.Argv[0]), seg.Argv).walks}
 	for _, word := range seg.Argv[1:] {
 		before, after, found := strings.Cut(word, read.mark)
 		switch {
@@ -84,10 +88,10 @@ func (t *textJob) judgeFed() {
 		for t.plan.Segments[at].Via > 0 {
 			at = t.plan.Segments[at].Via - 1
 		}
-		if !slices.ContainsFunc(t.upstream, func(s stretch) bool { return s.has(at) }) || !t.spend(1) {
-			continue
-		}
-		if !t.passesNames(seg, slices.ContainsFunc(t.first, func(s stretch) bool { return s.has(at) })) {
+		for _, stage := range t.upstream {
+			if at < stage.from || at >= stage.to || !t.spend(1) || t.passesNames(seg, stage) {
+				continue
+			}
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files %s names for another command is known only when it runs", first(seg.Argv)))
 		}
 	}
@@ -111,8 +115,11 @@ func (t *textJob) namesIn(fed fedText, by taker) string {
 					if !t.bytes(2*perBytes + min(len(name), maxPath)) {
 						return "more files than can be looked at"
 					}
-					if what := t.protected(name, dir, reader); what != "" && what != folderWithSecrets {
+					if what := t.protected(name, dir, reader); what != "" && (by.walks || what != folderWithSecrets) {
 						return what
+					}
+					if folder, err := t.look(join(dir, name)); by.walks && name != "" && err == nil && isDir(folder) && !within(folder.Path, by.dir) {
+						return "a folder that it reads as a whole"
 					}
 				}
 			}
@@ -122,13 +129,22 @@ func (t *textJob) namesIn(fed fedText, by taker) string {
 }
 
 // passesNames reports whether a program prints nothing but names that it finds, at
-// which others look, or the lines that come in. begins tells that it is in the first
-// stage, where nothing comes in.
-func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
-	if seg.Program == nil || seg.Builtin != "" {
-		return seg.Builtin != "" && seg.Via == 0
+// which others look, or the lines that come in.
+func (j *job) passesNames(seg *approval.Segment, stage stretch) bool {
+	name := seg.Builtin
+	if name == "" && seg.Program != nil {
+		name = path.Base(seg.Program.Path)
 	}
-	name := path.Base(seg.Program.Path)
+	switch {
+	case name == "" || (name == "echo" || name == "printf") && seg.Via > 0: // that puts words together that nobody sees
+		return false
+	case name == "echo":
+		return stage.simple || len(seg.Argv) < 2 || !strings.HasPrefix(seg.Argv[1], "-")
+	case name == "printf":
+		return len(seg.Argv) > 1 && plainFormat().MatchString(seg.Argv[1]) && (stage.simple || endOfLine().MatchString(seg.Argv[1]))
+	case seg.Builtin != "":
+		return true
+	}
 	if read := j.profiled(seg); read != nil && len(read.commands) > 0 && seg.Kind == approval.KindWrapper {
 		return true // what it starts is looked at by itself
 	}
@@ -143,13 +159,11 @@ func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
 		name = plain
 	}
 	switch {
-	case name == "echo" || name == "printf":
-		return seg.Via == 0 // else it puts words together that nobody sees
 	case name == "find":
 		return !slices.ContainsFunc(seg.Argv[1:], findTells().MatchString)
 	case len(seg.Open) > 0:
 		return false
-	case seg.Via == 0 && !(begins && name == "rg") && shaped(filters(), name, words):
+	case seg.Via == 0 && !(stage.first && name == "rg") && shaped(filters(), name, words):
 		return true
 	case !shaped(finders(), name, words):
 		return false
@@ -161,6 +175,13 @@ func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
 	}
 	return true
 }
+
+// plainFormat is a format of printf that prints its words and nothing made of them,
+// endOfLine one that ends a line.
+var (
+	plainFormat = expression(`^(%s|%%|[^%\\]|\\[n0])*$`)
+	endOfLine   = expression(`\\[n0]$`)
+)
 
 // findTells are the words with which find prints something else than names.
 var findTells = expression(`^-(printf|ls|fprintf|fprint|fprint0|fls)$`)

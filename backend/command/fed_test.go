@@ -24,6 +24,10 @@ func TestFedNames(t *testing.T) {
 		{"xargs cat <<< main.go", ""}, {"xargs head -3 <<E\nmain.go\nsub/b.txt\nE", ""}, {"xargs -I% cat sub/% <<< b.txt", ""}, {"xargs -I% cat %.txt <<< sub/b", ""}, {"xargs ls <<< .env", ""}, {"cat <<< .env", ""},
 		// Words of echo.
 		{"echo .env | 'xargs' cat", name}, {`echo .env | x\args cat`, name}, {"echo .env | env xargs cat", name}, {"F=.env; echo $F | xargs cat", name}, {"yes .env | head -1 | xargs cat", name}, {"echo main.go | xargs cat", ""}, {`printf '%s\n' main.go | xargs cat`, ""},
+		{"printf '%.4s' .envx | xargs cat", told}, {"printf '%c%s' . env | xargs cat", told}, {"printf %s .e nv | xargs cat", name}, {"{ printf .e; printf nv; } | xargs cat", told}, {"(echo -n .e; echo nv) | xargs cat", told},
+		{"for x in .e nv; do printf %s $x; done | xargs cat", told}, {"printf '%s\\0' main.go | xargs -0 cat", ""}, {"{ echo main.go; echo src/a.go; } | xargs cat", ""}, {"for x in main.go; do echo $x; done | xargs cat", ""},
+		// Folders.
+		{"xargs grep -r x <<< /home/ann", name}, {"xargs grep -r x <<< ..", name}, {"xargs grep -r x <<< sub", ""}, {"xargs grep x <<< /home/ann", ""},
 		// Files.
 		{"xargs -a main.go cat", told}, {"xargs --arg-file=main.go cat", told}, {"xargs cat < main.go", told}, {"(xargs cat) < main.go", told}, {"cat main.go | xargs cat", told}, {"xargs -a main.go wc -l", ""}, {"cat main.go | xargs ls", ""},
 		// What changes lines on their way, or tells more than names.

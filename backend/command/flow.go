@@ -189,10 +189,8 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		kid, fine := t.stmt(stage, &inside)
 		leave()
 		if t.passesOn -= passesOn; passesOn > 0 {
-			at := stretch{starts[i], len(t.plan.Segments)}
-			if t.upstream = append(t.upstream, at); i == 0 {
-				t.first = append(t.first, at)
-			}
+			_, simple := stage.Cmd.(*syntax.CallExpr)
+			t.upstream = append(t.upstream, stretch{starts[i], len(t.plan.Segments), i == 0, simple})
 		}
 		if ok = ok && fine; !ok {
 			continue
