@@ -125,10 +125,20 @@ func (a *Analyzer) inPath(at string) bool {
 }
 
 // kinds says what a path is for a request: in a project, a folder of PATH is one from
-// which programs start.
+// which programs start. One that PATH names from where somebody stands may be any of
+// that name.
 func (j *job) kinds(at string, look func(string) (approval.File, error)) protected.Kind {
 	k := j.Analyzer.kinds(at, look)
-	if j.plan.Folder.Holds(at) && j.inPath(at) {
+	if !j.plan.Folder.Holds(at) {
+		return k
+	}
+	starts := j.inPath(at)
+	for _, p := range j.path {
+		if rel := path.Clean(p.dir); !path.IsAbs(rel) && strings.Trim(rel, "./") != "" {
+			starts = starts || strings.Contains(protected.Fold(at)+"/", "/"+protected.Fold(rel)+"/")
+		}
+	}
+	if starts {
 		k |= protected.Startup
 	}
 	return k

@@ -3,6 +3,7 @@ package command_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -26,7 +27,7 @@ func linkedHome() *command.Analyzer {
 		world.Files["/home/ann/p/"+name] = approvaltest.File{Mode: 0o644, UID: 500}
 	}
 	a := &command.Analyzer{World: world, Home: "/home/ann", UID: 500, Ours: []string{"/state"}}
-	a.SetPath([]string{"/home/ann/p/bin", "/home/ann/p/not/yet", "/home/ann/.local/bin", "/usr/bin", "/bin"})
+	a.SetPath([]string{"/home/ann/p/bin", "/home/ann/p/not/yet", "/home/ann/.local/bin", "/usr/bin", "/bin", ".", "./node_modules/.bin", ""})
 	return a
 }
 
@@ -41,6 +42,7 @@ func TestElsewhere(t *testing.T) {
 		// Folders of PATH.
 		"cp main.go bin/rg": true, "tee bin/git <<< x": true, "touch bin/tool": true, "chmod +x bin/tool": true, "install main.go bin/rg": true, "git mv main.go bin/rg": true, "cp -r evil/. bin": true, "mv evil bin": true, "rm bin/tool": true,
 		"cp main.go lbin/rg": true, "ln -s ../main.go bin/rg": true, "curl -so bin/rg https://x.example": true, "mkdir -p not/yet": true, "mv evil not": true, "cd bin && touch rg": true, "git checkout main -- bin/rg": true,
+		"cp main.go node_modules/.bin/rg": true, "touch sub/node_modules/.bin/x": true, "touch node_modules/x": false, "cat node_modules/.bin/rg": false,
 		"cat bin/tool": false, "ls bin": false, "make": false, "touch sub/bin": false, "touch bins": false,
 	} {
 		plan := linkedHome().Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))
@@ -58,4 +60,18 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%s: %v, want %v", at, got, want)
 		}
 	}
+}
+
+// TestElsewhereForMany: many may ask at once.
+func TestElsewhereForMany(t *testing.T) {
+	a := linkedHome()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if got := a.Protected("/home/ann/p/dots/zshrc", false); got != approval.ProtectedStartup {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+	wg.Wait()
 }

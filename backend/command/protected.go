@@ -247,7 +247,7 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 			return what
 		}
 	}
-	if err == nil && j.beginsAsKey(real, seg) {
+	if err == nil && (j.beginsAsKey(real, seg) || ofSettings().MatchString(real.Path) && j.holdsSecret(real)) {
 		return "a file with secrets"
 	}
 	return ""

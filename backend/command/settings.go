@@ -3,6 +3,8 @@ package command
 import (
 	"path"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // maxSettings bounds how many files with settings of git are read.
@@ -13,6 +15,15 @@ const maxSettings = 16
 var secretSetting = expression(`(?im)(extraheader|token|passw(or)?d|pass|secret|cookie|api_?key)\s*=|://[^/\s@]*:[^/\s@]+@|://[^/\s@]{16,}@`)
 
 var includedSettings = expression(`(?im)^[ \t]*(?:\[include[^\]]*\][ \t]*)?path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
+
+// ofSettings are files with settings of git.
+var ofSettings = expression(`(/\.gitconfig|/\.config/git/config|/\.git/(.*/)?config(\.worktree)?)$`)
+
+// holdsSecret reports whether a file with settings holds a secret, or may.
+func (j *job) holdsSecret(file approval.File) bool {
+	text, err := j.World.Head(file, maxIgnore+1)
+	return err != nil || len(text) > maxIgnore || !j.spend(reading) || secretSetting().Match(text)
+}
 
 // secretSettings reports whether git's settings hold a secret, or may, for a command
 // of git that shows them all.
@@ -42,8 +53,8 @@ func (a *arguments) secretSettings() bool {
 		if err != nil {
 			continue
 		}
-		text, err := a.World.Head(file, maxIgnore+1)
-		if err != nil || len(text) > maxIgnore || i == maxSettings || !a.spend(reading) || secretSetting().Match(text) {
+		text, _ := a.World.Head(file, maxIgnore)
+		if i == maxSettings || a.holdsSecret(file) {
 			return true
 		}
 		for _, found := range includedSettings().FindAllStringSubmatch(string(text), -1) {

@@ -20,6 +20,9 @@ func TestShowsSettings(t *testing.T) {
 		{"git config --get-regexp .", "/home/ann/.gitconfig", "[github]\n\ttoken = x\n", true}, {"git config get --all --regexp .", "/home/ann/.gitconfig", header, true}, {"git var -l", "/home/ann/.gitconfig", header, true},
 		{"git config -l", "/home/ann/p/.git/config", "[remote \"origin\"]\n\turl = https://ann:secret@example.com/x\n", true}, {"git config -l", "/home/ann/p/.git/config", "[remote \"origin\"]\n\turl = https://ghp_0123456789abcdef0123@github.com/x/y\n", true},
 		{"git config -l", "/home/ann/.other", "[sendemail]\n\tsmtpPass = x\n", true}, {"git config --get user.name", "/home/ann/.gitconfig", header, false}, {"git config --get-all http.extraheader", "/home/ann/.other", "", true},
+		{"git remote -v", "/home/ann/p/.git/config", "[remote \"origin\"]\n\turl = https://ann:secret@example.com/x\n", true}, {"git remote get-url origin", "/home/ann/p/.git/config", "[remote \"origin\"]\n\turl = https://ann:secret@example.com/x\n", true},
+		{"git remote -v", "/home/ann/p/.git/config", "[remote \"origin\"]\n\turl = https://github.com/x/y\n", false}, {"git remote", "/home/ann/p/.git/config", header, false},
+		{"cat .git/config", "/home/ann/p/.git/config", header, true}, {"cat .git/config", "/home/ann/p/.git/config", "[core]\n\tbare = false\n", false}, {"rg x ~/.gitconfig", "/home/ann/.gitconfig", header, true}, {"ls .git/config", "/home/ann/p/.git/config", header, false},
 	} {
 		a := walked()
 		files := a.World.(*approvaltest.World).Files
