@@ -167,7 +167,7 @@ func (j *job) passesNames(seg *approval.Segment, stage stretch) bool {
 		return true
 	case !shaped(finders(), name, words):
 		return false
-	case name == "git" && seg.Argv[1] == "diff":
+	case name == "git" && strings.Contains("diff show diff-tree", seg.Argv[1]):
 		names, ok := j.tracked(seg.Dir)
 		return ok && !slices.ContainsFunc(names, func(name string) bool {
 			return protected.Of(path.Join(seg.Dir, name), j.Home).Has(protected.Secret | protected.Private)
@@ -218,10 +218,11 @@ var filters = shapes(map[string]string{
 
 // Options of finders that come in any number.
 const (
-	ofGrep = `-[EFGHIPRachinrsvwxz]+\n|--(include|exclude|exclude-dir)=[^\n]*\n|--color=never\n`
-	ofRg   = `-[.0FHILPSUchinsuvwxz]+\n|-[gt]\n?[^-\n][^\n]*\n|--(glob|type)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|null|ignore-case|fixed-strings|no-messages)\n`
-	ofFd   = `-[0HILapsu]+\n|-[Edet]\n?[^-\n][^\n]*\n|--(extension|type|exclude|max-depth)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|print0)\n`
-	ofDiff = `-z\n|--(cached|staged|merge-base|no-renames)\n|--diff-filter=[A-Za-z]+\n`
+	ofGrep    = `-[EFGHIPRachinrsvwxz]+\n|--(include|exclude|exclude-dir)=[^\n]*\n|--color=never\n`
+	ofRg      = `-[.0FHILPSUchinsuvwxz]+\n|-[gt]\n?[^-\n][^\n]*\n|--(glob|type)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|null|ignore-case|fixed-strings|no-messages)\n`
+	ofFd      = `-[0HILapsu]+\n|-[Edet]\n?[^-\n][^\n]*\n|--(extension|type|exclude|max-depth)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|print0)\n`
+	ofNothing = `--(format=|pretty=|pretty=t?format:)\n`
+	ofDiff    = `-z\n|--(cached|staged|merge-base|no-renames)\n|--diff-filter=[A-Za-z]+\n`
 )
 
 // finders print names of files and nothing else, with words of these shapes.
@@ -234,7 +235,9 @@ var finders = shapes(map[string]string{
 	"fd fdfind":               `(` + ofFd + `|WORD)*`,
 	"git": `ls-files\n(-[cdmoz]+\n|--(cached|deleted|modified|others|exclude-standard|full-name)\n|WORD)*` +
 		`|grep\n(-[EFGIPinvwz]+\n)*(-[EFGIPinvwz]*l[EFGIPinvwz]*\n|--files-with-matches\n)(-[EFGIPinvwz]+\n|-e\n[^\n]+\n|WORD)*` +
-		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*`,
+		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*` +
+		`|show\n(-z\n)*(--name-only\n` + ofNothing + `|` + ofNothing + `--name-only\n)(-z\n|WORD)*` +
+		`|diff-tree\n(-r\n|-z\n|--no-commit-id\n|--name-only\n)*(WORD)*`,
 })
 
 // splitsInto reports whether a name that is found becomes several words on its way to
