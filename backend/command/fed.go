@@ -47,7 +47,7 @@ func tellsOnly(name string) bool {
 
 // takes notes a command that a program of the words of its input starts.
 func (j *job) takes(read *arguments, one inner, seg *approval.Segment) {
-	if tellsOnly(path.Base(seg.Argv[0])) {
+	if tellsOnly(path.Base(seg.Argv[0])) && seg.Program != nil && tellsOnly(path.Base(seg.Program.File.Path)) {
 		return
 	}
 	if read.has["names"] {

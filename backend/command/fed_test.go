@@ -29,6 +29,7 @@ func TestFedNames(t *testing.T) {
 		// Folders.
 		{"xargs grep -r x <<< /home/ann", name}, {"xargs grep -r x <<< ..", name}, {"xargs grep -r x <<< sub", ""}, {"xargs grep x <<< /home/ann", ""},
 		// Files.
+		{"xargs ./ls <<< .env", name}, {"cat main.go | xargs ./ls", told}, {"cat main.go | xargs /bin/ls", ""},
 		{"xargs -a main.go cat", told}, {"xargs --arg-file=main.go cat", told}, {"xargs cat < main.go", told}, {"(xargs cat) < main.go", told}, {"cat main.go | xargs cat", told}, {"xargs -a main.go wc -l", ""}, {"cat main.go | xargs ls", ""},
 		// What changes lines on their way, or tells more than names.
 		{"echo vne. | rev | xargs cat", told}, {"echo x.env | cut -c2- | xargs cat", name}, {"echo .anv | tr a e | xargs cat", told}, {"echo x | base64 -d | xargs cat", told}, {"git status -s | cut -c4- | xargs cat", told},
@@ -47,6 +48,8 @@ func TestFedNames(t *testing.T) {
 		for name := range strings.FieldsSeq("nice cut rev tr yes seq ls base64 sort head printf") {
 			a.World.(*approvaltest.World).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}
+		a.World.(*approvaltest.World).Links["/home/ann/p/ls"] = "/bin/cat"
+		a.World.(*approvaltest.World).Files["/bin/ls"] = approvaltest.File{Mode: 0o755}
 		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
 		found := allReasons(plan)
 		if test.asks == "" && len(found) > 0 || test.asks != "" && !slices.Contains(found, test.asks) {

@@ -222,7 +222,10 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 			var names []string
 			for _, word := range call.Args {
 				name := t.plainly(word)
-				names = append(names, name[strings.LastIndexByte(name, '/')+1:])
+				if base := name[strings.LastIndexByte(name, '/')+1:]; makesWords()[base] || slices.Contains(systemFolders, strings.TrimSuffix(name, base)) {
+					name = base // elsewhere it may be another program
+				}
+				names = append(names, name)
 			}
 			at := slices.IndexFunc(names, func(name string) bool { return makesWords()[name] })
 			if at < 0 {
