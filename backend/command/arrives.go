@@ -256,7 +256,7 @@ func (j *job) gitBrings(seg *approval.Segment, read *arguments, words []string) 
 		}
 		if slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--dir") }) {
 			for _, name := range append(valuesOf(words, "--directory"), valuesAfter(words, "--directory")...) {
-				if protected.Above(path.Join(dir, name), j.Home) || j.startsFrom(path.Join(dir, name)) {
+				if j.above(path.Join(dir, name)) || j.startsFrom(path.Join(dir, name)) {
 					return name, nil
 				}
 			}
@@ -270,6 +270,9 @@ func (j *job) gitBrings(seg *approval.Segment, read *arguments, words []string) 
 		}
 		return j.patches(&at, list)
 	case "mv":
+		if i := slices.IndexFunc(list, func(name string) bool { return j.above(path.Clean(join(dir, name))) }); i >= 0 {
+			return list[i], nil
+		}
 		return j.moves(&at, list, false)
 	case "rm":
 		if slices.Contains(words, "--cached") || slices.Contains(words, "-n") || slices.Contains(words, "--dry-run") {
@@ -281,7 +284,7 @@ func (j *job) gitBrings(seg *approval.Segment, read *arguments, words []string) 
 		}
 	}
 	for _, name := range list {
-		if at := path.Clean(join(dir, name)); protected.Above(at, j.Home) || j.kinds(at, j.look).Has(protected.Startup) && !slices.Contains([]string{"rm", "checkout", "restore"}, words[i]) {
+		if at := path.Clean(join(dir, name)); j.above(at) || j.kinds(at, j.look).Has(protected.Startup) && !slices.Contains([]string{"rm", "checkout", "restore"}, words[i]) {
 			return name, nil
 		}
 	}
@@ -315,7 +318,7 @@ func (j *job) moves(seg *approval.Segment, list []string, into bool) (found stri
 			}
 			continue
 		}
-		if protected.Above(at, j.Home) {
+		if j.above(at) {
 			return at, nil
 		}
 		if found, err = j.startsIn(from.Path, at); found != "" || err != nil {
@@ -328,6 +331,11 @@ func (j *job) moves(seg *approval.Segment, list []string, into bool) (found stri
 // startsIn returns a file of a folder that would be one from which programs start
 // when the folder is at another place, or "".
 func (j *job) startsIn(folder, as string) (found string, err error) {
+	for _, rel := range j.leadsBelow(as) {
+		if _, err := j.look(path.Join(folder, rel)); err == nil {
+			return rel, nil
+		}
+	}
 	folders := []string{""}
 	for len(folders) > 0 {
 		rel := folders[len(folders)-1]

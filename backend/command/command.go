@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -65,8 +66,9 @@ type Analyzer struct {
 	// where nobody knows.
 	Secrets func() bool
 
-	path  []searchDir
-	heads heads
+	path      []searchDir
+	heads     heads
+	elsewhere elsewhere
 }
 
 // searchDir is a folder of the login PATH, and whether it was there when the
@@ -78,7 +80,7 @@ type searchDir struct {
 
 // SetPath sets the login PATH. The PATH of a request never counts.
 func (a *Analyzer) SetPath(dirs []string) {
-	a.path = nil
+	a.path, a.elsewhere.read = nil, time.Time{}
 	for _, dir := range dirs {
 		_, err := a.World.Look(dir)
 		a.path = append(a.path, searchDir{dir, err == nil})

@@ -16,18 +16,25 @@ import (
 // comes is judged before: texts that stand in the request word by word, and
 // stages of a pipeline by whether they only pass names on that somebody judged.
 
+// makesWords are programs that give another one words of their input.
+var makesWords = words("xargs gxargs parallel")
+
 // taker is a command that gets words of an input as names of files to read.
 type taker struct {
 	dir string
 	// mark stands for such a word in these words of the command.
 	mark  string
 	words []string
+	// walks tells that it reads all of a folder.
+	walks bool
 }
 
-// stretch is a part of the list of segments, from one up to another.
-type stretch struct{ from, to int }
-
-func (s stretch) has(at int) bool { return s.from <= at && at < s.to }
+// stretch is a stage of a pipeline: its segments, from one up to another, whether it
+// is the first stage, and whether it is one command.
+type stretch struct {
+	from, to      int
+	first, simple bool
+}
 
 // fedText is a text that the request feeds to something.
 type fedText struct{ text, dir string }
@@ -40,13 +47,13 @@ func tellsOnly(name string) bool {
 
 // takes notes a command that a program of the words of its input starts.
 func (j *job) takes(read *arguments, one inner, seg *approval.Segment) {
-	if tellsOnly(path.Base(seg.Argv[0])) {
+	if tellsOnly(path.Base(seg.Argv[0])) && seg.Program != nil && tellsOnly(path.Base(seg.Program.File.Path)) {
 		return
 	}
 	if read.has["names"] {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files a file names for %s is known only when it runs", seg.Argv[0]))
 	}
-	t := taker{dir: one.dir, mark: read.mark}
+	t := taker{dir: one.dir, mark: read.mark, walks: asReader(path.Base(seg.Argv[0]), seg.Argv).walks}
 	for _, word := range seg.Argv[1:] {
 		before, after, found := strings.Cut(word, read.mark)
 		switch {
@@ -81,10 +88,10 @@ func (t *textJob) judgeFed() {
 		for t.plan.Segments[at].Via > 0 {
 			at = t.plan.Segments[at].Via - 1
 		}
-		if !slices.ContainsFunc(t.upstream, func(s stretch) bool { return s.has(at) }) || !t.spend(1) {
-			continue
-		}
-		if !t.passesNames(seg, slices.ContainsFunc(t.first, func(s stretch) bool { return s.has(at) })) {
+		for _, stage := range t.upstream {
+			if at < stage.from || at >= stage.to || !t.spend(1) || t.passesNames(seg, stage) {
+				continue
+			}
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files %s names for another command is known only when it runs", first(seg.Argv)))
 		}
 	}
@@ -108,8 +115,11 @@ func (t *textJob) namesIn(fed fedText, by taker) string {
 					if !t.bytes(2*perBytes + min(len(name), maxPath)) {
 						return "more files than can be looked at"
 					}
-					if what := t.protected(name, dir, reader); what != "" && what != folderWithSecrets {
+					if what := t.protected(name, dir, reader); what != "" && (by.walks || what != folderWithSecrets) {
 						return what
+					}
+					if folder, err := t.look(join(dir, name)); by.walks && name != "" && err == nil && isDir(folder) && !within(folder.Path, by.dir) {
+						return "a folder that it reads as a whole"
 					}
 				}
 			}
@@ -119,13 +129,22 @@ func (t *textJob) namesIn(fed fedText, by taker) string {
 }
 
 // passesNames reports whether a program prints nothing but names that it finds, at
-// which others look, or the lines that come in. begins tells that it is in the first
-// stage, where nothing comes in.
-func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
-	if seg.Program == nil || seg.Builtin != "" {
-		return seg.Builtin != "" && seg.Via == 0
+// which others look, or the lines that come in.
+func (j *job) passesNames(seg *approval.Segment, stage stretch) bool {
+	name := seg.Builtin
+	if name == "" && seg.Program != nil {
+		name = path.Base(seg.Program.Path)
 	}
-	name := path.Base(seg.Program.Path)
+	switch {
+	case name == "" || (name == "echo" || name == "printf") && seg.Via > 0: // that puts words together that nobody sees
+		return false
+	case name == "echo":
+		return stage.simple || len(seg.Argv) < 2 || !strings.HasPrefix(seg.Argv[1], "-")
+	case name == "printf":
+		return len(seg.Argv) > 1 && plainFormat().MatchString(seg.Argv[1]) && (stage.simple || endOfLine().MatchString(seg.Argv[1]))
+	case seg.Builtin != "":
+		return true
+	}
 	if read := j.profiled(seg); read != nil && len(read.commands) > 0 && seg.Kind == approval.KindWrapper {
 		return true // what it starts is looked at by itself
 	}
@@ -140,17 +159,15 @@ func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
 		name = plain
 	}
 	switch {
-	case name == "echo" || name == "printf":
-		return seg.Via == 0 // else it puts words together that nobody sees
 	case name == "find":
 		return !slices.ContainsFunc(seg.Argv[1:], findTells().MatchString)
 	case len(seg.Open) > 0:
 		return false
-	case seg.Via == 0 && !(begins && name == "rg") && shaped(filters(), name, words):
+	case seg.Via == 0 && !(stage.first && name == "rg") && shaped(filters(), name, words):
 		return true
 	case !shaped(finders(), name, words):
 		return false
-	case name == "git" && seg.Argv[1] == "diff":
+	case name == "git" && strings.Contains("diff show diff-tree", seg.Argv[1]):
 		names, ok := j.tracked(seg.Dir)
 		return ok && !slices.ContainsFunc(names, func(name string) bool {
 			return protected.Of(path.Join(seg.Dir, name), j.Home).Has(protected.Secret | protected.Private)
@@ -158,6 +175,13 @@ func (j *job) passesNames(seg *approval.Segment, begins bool) bool {
 	}
 	return true
 }
+
+// plainFormat is a format of printf that prints its words and nothing made of them,
+// endOfLine one that ends a line.
+var (
+	plainFormat = expression(`^(%s|%%|[^%\\]|\\[n0])*$`)
+	endOfLine   = expression(`\\[n0]$`)
+)
 
 // findTells are the words with which find prints something else than names.
 var findTells = expression(`^-(printf|ls|fprintf|fprint|fprint0|fls)$`)
@@ -194,10 +218,11 @@ var filters = shapes(map[string]string{
 
 // Options of finders that come in any number.
 const (
-	ofGrep = `-[EFGHIPRachinrsvwxz]+\n|--(include|exclude|exclude-dir)=[^\n]*\n|--color=never\n`
-	ofRg   = `-[.0FHILPSUchinsuvwxz]+\n|-[gt]\n?[^-\n][^\n]*\n|--(glob|type)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|null|ignore-case|fixed-strings|no-messages)\n`
-	ofFd   = `-[0HILapsu]+\n|-[Edet]\n?[^-\n][^\n]*\n|--(extension|type|exclude|max-depth)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|print0)\n`
-	ofDiff = `-z\n|--(cached|staged|merge-base|no-renames)\n|--diff-filter=[A-Za-z]+\n`
+	ofGrep    = `-[EFGHIPRachinrsvwxz]+\n|--(include|exclude|exclude-dir)=[^\n]*\n|--color=never\n`
+	ofRg      = `-[.0FHILPSUchinsuvwxz]+\n|-[gt]\n?[^-\n][^\n]*\n|--(glob|type)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|null|ignore-case|fixed-strings|no-messages)\n`
+	ofFd      = `-[0HILapsu]+\n|-[Edet]\n?[^-\n][^\n]*\n|--(extension|type|exclude|max-depth)[=\n][^-\n][^\n]*\n|--(hidden|no-ignore|follow|print0)\n`
+	ofNothing = `--(format=|pretty=|pretty=t?format:)\n`
+	ofDiff    = `-z\n|--(cached|staged|merge-base|no-renames)\n|--diff-filter=[A-Za-z]+\n`
 )
 
 // finders print names of files and nothing else, with words of these shapes.
@@ -210,5 +235,23 @@ var finders = shapes(map[string]string{
 	"fd fdfind":               `(` + ofFd + `|WORD)*`,
 	"git": `ls-files\n(-[cdmoz]+\n|--(cached|deleted|modified|others|exclude-standard|full-name)\n|WORD)*` +
 		`|grep\n(-[EFGIPinvwz]+\n)*(-[EFGIPinvwz]*l[EFGIPinvwz]*\n|--files-with-matches\n)(-[EFGIPinvwz]+\n|-e\n[^\n]+\n|WORD)*` +
-		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*`,
+		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*` +
+		`|show\n(-z\n)*(--name-only\n` + ofNothing + `|` + ofNothing + `--name-only\n)(-z\n|WORD)*` +
+		`|diff-tree\n(-r\n|-z\n|--no-commit-id\n|--name-only\n)*(WORD)*`,
 })
+
+// splitsInto reports whether a name that is found becomes several words on its way to
+// another program, of which one names a protected file.
+func (j *job) splitsInto(name, dir string) bool {
+	if j.passesOn == 0 || !strings.ContainsAny(name, " \t\n\r\v\f\"'\\") {
+		return false
+	}
+	for word := range strings.FieldsSeq(unquoter.Replace(name)) {
+		for _, at := range []string{path.Clean("/" + word), path.Join(dir, word), path.Join(j.plan.Cwd.Path, word)} {
+			if j.kinds(at, j.look).Has(protected.Secret | protected.Private) {
+				return true
+			}
+		}
+	}
+	return false
+}

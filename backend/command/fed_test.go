@@ -24,7 +24,12 @@ func TestFedNames(t *testing.T) {
 		{"xargs cat <<< main.go", ""}, {"xargs head -3 <<E\nmain.go\nsub/b.txt\nE", ""}, {"xargs -I% cat sub/% <<< b.txt", ""}, {"xargs -I% cat %.txt <<< sub/b", ""}, {"xargs ls <<< .env", ""}, {"cat <<< .env", ""},
 		// Words of echo.
 		{"echo .env | 'xargs' cat", name}, {`echo .env | x\args cat`, name}, {"echo .env | env xargs cat", name}, {"F=.env; echo $F | xargs cat", name}, {"yes .env | head -1 | xargs cat", name}, {"echo main.go | xargs cat", ""}, {`printf '%s\n' main.go | xargs cat`, ""},
+		{"printf '%.4s' .envx | xargs cat", told}, {"printf '%c%s' . env | xargs cat", told}, {"printf %s .e nv | xargs cat", name}, {"{ printf .e; printf nv; } | xargs cat", told}, {"(echo -n .e; echo nv) | xargs cat", told},
+		{"for x in .e nv; do printf %s $x; done | xargs cat", told}, {"printf '%s\\0' main.go | xargs -0 cat", ""}, {"{ echo main.go; echo src/a.go; } | xargs cat", ""}, {"for x in main.go; do echo $x; done | xargs cat", ""},
+		// Folders.
+		{"xargs grep -r x <<< /home/ann", name}, {"xargs grep -r x <<< ..", name}, {"xargs grep -r x <<< sub", ""}, {"xargs grep x <<< /home/ann", ""},
 		// Files.
+		{"xargs ./ls <<< .env", name}, {"cat main.go | xargs ./ls", told}, {"cat main.go | xargs /bin/ls", ""},
 		{"xargs -a main.go cat", told}, {"xargs --arg-file=main.go cat", told}, {"xargs cat < main.go", told}, {"(xargs cat) < main.go", told}, {"cat main.go | xargs cat", told}, {"xargs -a main.go wc -l", ""}, {"cat main.go | xargs ls", ""},
 		// What changes lines on their way, or tells more than names.
 		{"echo vne. | rev | xargs cat", told}, {"echo x.env | cut -c2- | xargs cat", name}, {"echo .anv | tr a e | xargs cat", told}, {"echo x | base64 -d | xargs cat", told}, {"git status -s | cut -c4- | xargs cat", told},
@@ -33,7 +38,7 @@ func TestFedNames(t *testing.T) {
 		{"find src | xargs cat | xargs cat", told}, {"find src | xargs grep x | xargs cat", told}, {"find src -exec cat {} + | xargs cat", told}, {"sort main.go | xargs cat", told}, {"head -3 main.go | xargs cat", told},
 		{"git diff --name-only --line-prefix=. | xargs cat", told}, {"git ls-files --format=.en%x76 | xargs cat", told}, {"seq -f .en%gv 1 | xargs cat", told}, {"ls | xargs -d x cat", approval.ReasonStartsProgram},
 		{"find src -name '*.go' | sort | head -3 | xargs cat", ""}, {"find src -type f -print0 | xargs -0 grep -l x", ""}, {"grep -rln x --include=*.go src | sort -u | xargs grep -n y", ""}, {"rg -l x -g '*.go' | xargs head -5", ""},
-		{"git ls-files -z | xargs -0 head -1", ""}, {"git diff --name-only | grep -v x | xargs cat", ""}, {"ls src | xargs -I{} cat src/{}", ""}, {"find src -name '*.go' | xargs grep -l x | xargs cat", ""}, {"rg --files src | rg x | xargs cat", ""},
+		{"git ls-files -z | xargs -0 head -1", ""}, {"git diff --name-only | grep -v x | xargs cat", ""}, {"git show --name-only --format= HEAD | xargs cat", ""}, {"git show --name-only --pretty=format: | xargs cat", ""}, {"git show --format= HEAD | xargs cat", told}, {"git show --name-only --format=.e%x6ev HEAD | xargs cat", told}, {"git diff-tree --no-commit-id --name-only -r HEAD | xargs cat", ""}, {"git diff-tree -p HEAD | xargs cat", told}, {"ls src | xargs -I{} cat src/{}", ""}, {"find src -name '*.go' | xargs grep -l x | xargs cat", ""}, {"rg --files src | rg x | xargs cat", ""},
 		{"find src -exec grep -l x {} + | xargs cat", ""}, {"nice find src | xargs cat", ""}, {"ls src | wc -l", ""},
 		// Other programs that open what their input names.
 		{"git hash-object -w --stdin-paths <<< main.go", told}, {"git cat-file --batch <<< :.env", told}, {"echo HEAD:.env | git cat-file --batch-command", told}, {"git show --stdin <<< HEAD:.env", told}, {"git add --pathspec-from-file=- <<< .env", told},
@@ -43,10 +48,30 @@ func TestFedNames(t *testing.T) {
 		for name := range strings.FieldsSeq("nice cut rev tr yes seq ls base64 sort head printf") {
 			a.World.(*approvaltest.World).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}
+		a.World.(*approvaltest.World).Links["/home/ann/p/ls"] = "/bin/cat"
+		a.World.(*approvaltest.World).Files["/bin/ls"] = approvaltest.File{Mode: 0o755}
 		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
 		found := allReasons(plan)
 		if test.asks == "" && len(found) > 0 || test.asks != "" && !slices.Contains(found, test.asks) {
 			t.Errorf("%s: %q, want %q", test.text, found, test.asks)
+		}
+	}
+}
+
+// TestFoundNames: a name that is found may be several words to the program that gets
+// it.
+func TestFoundNames(t *testing.T) {
+	for file, asks := range map[string]bool{
+		"sub/a .env": true, "sub/x /home/ann/.config/gh/hosts.yml": true, `sub/".e"nv`: true, `sub/.e\nv`: true, "sub/a b.txt": false, "sub/it's.txt": false,
+	} {
+		for _, text := range []string{"find sub | xargs cat", "find . -type f | xargs cat", "ls -aR . | xargs cat"} {
+			a := walked()
+			a.World.(*approvaltest.World).Files["/bin/ls"] = approvaltest.File{Mode: 0o755}
+			a.World.(*approvaltest.World).Files["/home/ann/p/"+file] = approvaltest.File{Mode: 0o644, UID: 500}
+			found := allReasons(a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p")))
+			if got := slices.Contains(found, approval.ReasonProtectedState); got != asks {
+				t.Errorf("%s with %q: %v", text, file, found)
+			}
 		}
 	}
 }

@@ -189,10 +189,8 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		kid, fine := t.stmt(stage, &inside)
 		leave()
 		if t.passesOn -= passesOn; passesOn > 0 {
-			at := stretch{starts[i], len(t.plan.Segments)}
-			if t.upstream = append(t.upstream, at); i == 0 {
-				t.first = append(t.first, at)
-			}
+			_, simple := stage.Cmd.(*syntax.CallExpr)
+			t.upstream = append(t.upstream, stretch{starts[i], len(t.plan.Segments), i == 0, simple})
 		}
 		if ok = ok && fine; !ok {
 			continue
@@ -224,7 +222,10 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 			var names []string
 			for _, word := range call.Args {
 				name := t.plainly(word)
-				names = append(names, name[strings.LastIndexByte(name, '/')+1:])
+				if base := name[strings.LastIndexByte(name, '/')+1:]; makesWords()[base] || slices.Contains(systemFolders, strings.TrimSuffix(name, base)) {
+					name = base // elsewhere it may be another program
+				}
+				names = append(names, name)
 			}
 			at := slices.IndexFunc(names, func(name string) bool { return makesWords()[name] })
 			if at < 0 {
@@ -241,9 +242,6 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 	}
 	return n
 }
-
-// makesWords are programs that give another one words of their input.
-var makesWords = words("xargs gxargs parallel")
 
 // plainly is a word without its quotes.
 func (t *textJob) plainly(word *syntax.Word) string {

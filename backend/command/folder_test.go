@@ -14,7 +14,7 @@ import (
 func TestFolder(t *testing.T) {
 	world := approvaltest.NewWorld(`
 		/bin/bash /bin/rm /bin/cp /bin/mv /bin/mkdir /bin/cat /bin/ls /bin/grep /usr/bin/touch /usr/bin/git /usr/bin/make /usr/bin/python3 /usr/bin/tar /usr/bin/rg
-		/usr/bin/find /usr/bin/tee /usr/bin/sort /usr/bin/curl /usr/bin/go /usr/bin/gofmt
+		/usr/bin/find /usr/bin/tee /usr/bin/sort /usr/bin/curl /usr/bin/go /usr/bin/gofmt /usr/bin/gh
 		/home/ann/p/a /home/ann/p/run.py /home/ann/p/sub/b /home/ann/p/sub/run.py /home/ann/p/sub/deep/c /home/ann/q/d /home/ann/q/run.py
 		/home/ann/p/out -> /home/ann/q`)
 	world.Files["/home/ann/p/sub/x.tar"] = approvaltest.File{Mode: 0o644, UID: 500, Text: tarOf(t, false, "y")}
@@ -47,6 +47,10 @@ func TestFolder(t *testing.T) {
 		{"mkdir -p ../new/deep", none, outside, outside},
 		{"mkdir .git", outside, outside, outside},
 		{"git init .", none, none, outside},
+		{"git clone https://x.example/y", none, none, outside},
+		{"gh repo clone x/y", none, none, outside},
+		{"gh pr checkout 12", none, none, outside},
+		{"gh pr view 12", none, none, none},
 		{"cp b ../b", none, outside, outside},
 		{"rm b", none, none, deletes},
 		{"rm ../a", none, deletes, deletes},

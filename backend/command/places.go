@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // inside reports whether a name surely leads into the session's folder, by its
@@ -160,7 +159,7 @@ func (a *arguments) into(u use) {
 // agents asks for a folder that is written or deleted as a whole, and in which
 // agents, editors and git have what they start with.
 func (a *arguments) agents(u use) {
-	if protected.Above(path.Clean(join(a.start, u.value)), a.Home) {
+	if a.above(path.Clean(join(a.start, u.value))) {
 		a.find(approval.ReasonProtectedState, "%s changes %q, where files are from which programs start", u.who, u.value)
 	}
 }

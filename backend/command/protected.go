@@ -226,7 +226,7 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 			return what
 		}
 	}
-	if err == nil && j.beginsAsKey(real) {
+	if err == nil && (j.beginsAsKey(real) || ofSettings().MatchString(real.Path) && j.holdsSecret(real)) {
 		return "a file with secrets"
 	}
 	return ""
@@ -286,7 +286,7 @@ func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
 	switch k := a.kinds(at, a.World.Look); {
 	case k.Has(protected.Secret):
 		return approval.ProtectedKeys
-	case k.Has(protected.Startup) && !reads:
+	case (k.Has(protected.Startup) || a.inPath(at)) && !reads:
 		return approval.ProtectedStartup
 	case k.Has(protected.Private | protected.Tools):
 		return approval.ProtectedPrivate
@@ -313,7 +313,7 @@ func (a *Analyzer) kinds(at string, look func(string) (approval.File, error)) pr
 	if home, err := look(a.Home); err == nil && home.Path != path.Clean(a.Home) {
 		k |= of(at, home.Path)
 	}
-	return k
+	return k | a.otherwise(at, of)
 }
 
 // ofOurs reports whether a path is a file of Countersign, may be any file, or,

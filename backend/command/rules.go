@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -56,7 +57,13 @@ type rule struct {
 // at all.
 var effects func() map[effect]rule
 
-func init() { effects = sync.OnceValue(allEffects) } // here, because the notes of some look at others
+func init() { // here, because the notes of some look at others
+	effects = sync.OnceValue(func() map[effect]rule {
+		all := allEffects()
+		maps.Copy(all, showing)
+		return all
+	})
+}
 
 func allEffects() map[effect]rule {
 	const (
@@ -77,13 +84,6 @@ func allEffects() map[effect]rule {
 		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
-
-		"environment": {reason: approval.ReasonProtectedState, says: "%[1]s shows all variables, of which some are secret, or may be", check: func(a *arguments, _ use) bool {
-			return a.who == approval.Ours && a.Secrets != nil && !a.Secrets()
-		}},
-		"shown": {reason: approval.ReasonProtectedState, says: "%[1]s shows %[2]s, which may be secret", check: func(_ *arguments, u use) bool { return !hides(u.value) }},
-		"bsd":   {reason: approval.ReasonProtectedState, says: "%[1]s shows the variables of programs", check: plainBSD},
-		"input": {reason: approval.ReasonRuntimeValue, says: "%[1]s opens what its input names, which is known only when it runs"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
@@ -120,13 +120,14 @@ func allEffects() map[effect]rule {
 		}},
 		"setting": {reason: starts, says: moreThan, check: func(a *arguments, u use) bool {
 			name, to, set := strings.Cut(u.value, "=")
-			if !set || switchValue().MatchString(to) {
+			if !set || switchValue().MatchString(to) || envnames.Harmless(name, to) {
 				return plainName(name, "")
 			}
 			// What has the name of a program may be one, and so may its value.
 			tool := strings.ToLower(name)
 			program, _ := a.search(to)
 			harmless := program == nil && profiles().programs[tool] == nil && (kindOf(tool) == approval.KindOther || kindOf(tool) == approval.KindReader)
+			harmless = harmless && envnames.Steers(name) == "" && !strings.HasPrefix(to, "-")
 			return isName(name) && harmless && envnames.Requested(name) >= envnames.Other && strings.Trim(to, wordLetters+".") == ""
 		}},
 		"task": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
@@ -262,16 +263,6 @@ func (u use) fits() bool {
 // does not belong to git. An option whose value is optional may be without.
 func named(a *arguments, u use) bool {
 	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
-}
-
-// plainBSD reports whether a word of ps that is no option has no letter in it that
-// shows variables. Behind some letters it is a value.
-func plainBSD(a *arguments, u use) bool {
-	if n := len(a.named); n > 1 && strings.Trim(a.named[n-2].text[max(0, len(a.named[n-2].text)-1):], "oOkUptN") == "" {
-		return true
-	}
-	end := strings.IndexFunc(u.value+" ", func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
-	return !strings.ContainsAny(u.value[:end], "eE")
 }
 
 func here(a *arguments, u use) bool {

@@ -229,6 +229,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "the program's name is not plain text"))
 	case name == "command" && t.ring2 && len(seg.Argv) > 2 && (seg.Argv[1] == "-v" || seg.Argv[1] == "-V"):
 		seg.Builtin = name
+	case (t.grammar != bash || t.who == approval.Theirs && t.noShell) && len(seg.Assigns) > 0 && keepsAssigned()[name]:
+		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on how long a variable before %s lasts", name))
 	case name == "set" && t.ring2 && setsOptions(seg):
 		seg.Builtin = name
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
@@ -237,8 +239,6 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 	case otherBuiltins()[name], t.loose && ofZsh()[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 		t.hint(seg)
-	case t.grammar != bash && len(seg.Assigns) > 0 && (name == ":" || name == "exit"):
-		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on how long a variable before %s lasts", name))
 	case ownBuiltins()[name]:
 		seg.Builtin = name
 		t.sameEverywhere(seg)
@@ -261,6 +261,9 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s names %s", name, which))
 	}
 }
+
+// keepsAssigned are builtins of which some shells keep what is assigned before them.
+var keepsAssigned = words(": exit set")
 
 // namesFiles are builtins whose words may be names of files.
 var namesFiles = words("echo printf source . mapfile readarray")

@@ -143,12 +143,11 @@ type textJob struct {
 	// pipes are the pipelines: the first segment of each stage, and the one
 	// behind the last.
 	pipes [][]int
-	// upstream are stages of which a later one makes names of what comes out, first
-	// those of them that nothing comes before, texts what is fed, and fromFile tells
-	// that something is fed from a file.
-	upstream, first []stretch
-	texts           []fedText
-	fromFile        bool
+	// upstream are stages of which a later one makes names of what comes out, texts
+	// what is fed, and fromFile tells that something is fed from a file.
+	upstream []stretch
+	texts    []fedText
+	fromFile bool
 	// stale tells that a substitution has run since the last command ended.
 	stale bool
 	// made are folders that the text makes before it goes into them.

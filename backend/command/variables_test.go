@@ -153,6 +153,8 @@ func TestVariablesOfOtherShells(t *testing.T) {
 		{`LD_PRELOAD=x make`, `? !env-refused`},
 		{`path=/x make`, `? !env-asks`},
 		{`A=1; make`, `? !approval-required`},
+		{`GIT_PAGER=./e : ; make`, `? !env-asks ::unreadable :$GIT_PAGER=./e`},
+		{`GIT_PAGER=./e exit; make`, `? !env-asks exit:unreadable exit$GIT_PAGER=./e`},
 	} {
 		theirs := &approval.Request{Text: test.in, Cwd: "/home/ann/p", Who: approval.Theirs}
 		zsh := bash(test.in)

@@ -113,7 +113,7 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				if !j.walk() {
 					return "", false
 				}
-				if at := called(name); w.wants(at) && !w.leavesOut(at, false) && protected.Of(path.Join(root, name), j.Home).Has(protected.Secret|protected.Private) {
+				if at := called(name); w.wants(at) && !w.leavesOut(at, false) && (protected.Of(path.Join(root, name), j.Home).Has(protected.Secret|protected.Private) || j.splitsInto(name, root)) {
 					return name, true
 				}
 			}
@@ -150,6 +150,9 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 			isFolder := j.isFolder(sub)
 			if ignored(at, isFolder) && !slices.ContainsFunc(taken, func(dir string) bool { return within(folder, dir) }) || w.leavesOut(called(at), isFolder) {
 				continue
+			}
+			if j.splitsInto(at, root) {
+				return at, true
 			}
 			opened := w.wants(called(at))
 			if opened && in.Of(name).Has(protected.Secret|protected.Private) {

@@ -31,9 +31,10 @@ var clouds = sync.OnceValue(func() []string { return strings.Fields("/library/cl
 
 // never says why a real path is no folder to work in, or "".
 func (v view) never(at string) string {
-	lower := strings.TrimPrefix(strings.ToLower(at), "/system/volumes/data") // on macOS, the same files
+	at = plain(at)
+	lower := strings.ToLower(at)
 	for _, home := range v.homes {
-		home = strings.ToLower(home)
+		home = strings.ToLower(plain(home))
 		rest, below := strings.CutPrefix(lower, strings.TrimSuffix(home, "/")+"/")
 		switch {
 		case within(home, lower):
@@ -64,11 +65,21 @@ func (v view) never(at string) string {
 	return ""
 }
 
+// plain is a path without the name that macOS has besides for the disk with all that
+// is not the system's.
+func plain(at string) string {
+	const data = "/system/volumes/data"
+	if lower := strings.ToLower(at); lower == data || strings.HasPrefix(lower, data+"/") {
+		return at[len(data):]
+	}
+	return at
+}
+
 // inLibrary reports whether a path is, or lies in, the folder in which macOS keeps
 // what programs know of the person. Elsewhere one in small letters may be a project.
 func (v view) inLibrary(at string) bool {
 	for _, home := range v.homes {
-		if within(at, path.Join(home, "Library")) {
+		if within(at, path.Join(plain(home), "Library")) {
 			return true
 		}
 	}
@@ -79,7 +90,7 @@ func (v view) inLibrary(at string) bool {
 // folder of the system, as those of services do.
 func (v view) livesIn(system, at string) bool {
 	for _, home := range v.homes {
-		if within(strings.ToLower(home), system) && within(at, home) {
+		if home = plain(home); within(strings.ToLower(home), system) && within(at, home) {
 			return true
 		}
 	}

@@ -97,6 +97,8 @@ func Standing(one approval.Project, person Person, disk World) string {
 		return "it is no folder"
 	case file.Path != one.Path:
 		return "its name leads elsewhere, to " + file.Path
+	case !person.trusts(file):
+		return "it belongs to another user"
 	}
 	return Never(one.Path, person, disk)
 }
@@ -122,8 +124,8 @@ func (v view) named(one approval.Project) (none approval.Folder) {
 		return none
 	}
 	file, err := v.Look(one.Path)
-	if err != nil || !isFolder(file) || file.Path != one.Path || v.never(file.Path) != "" {
-		return none // a link in its place may lead anywhere
+	if err != nil || !isFolder(file) || file.Path != one.Path || !v.trusts(file) || v.never(file.Path) != "" {
+		return none // a link in its place may lead anywhere, and what is there may be another's
 	}
 	return approval.Folder{Path: file.Path, By: approval.FolderNamed, Dev: file.Dev, Ino: file.Ino}
 }
@@ -168,6 +170,10 @@ func isRegular(f approval.File) bool { return f.Mode&0o170000 == 0o100000 }
 // mine reports whether a file belongs to the person. Git asks the same of a
 // repository before it starts anything of it.
 func (v view) mine(f approval.File) bool { return f.UID == v.UID }
+
+// trusts reports whether nobody but the person, and root, says what is in a folder
+// that was named.
+func (p Person) trusts(f approval.File) bool { return f.UID == p.UID || f.UID == 0 }
 
 // within reports whether a path is a folder or lies in it.
 func within(at, dir string) bool {

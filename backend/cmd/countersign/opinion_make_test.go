@@ -256,7 +256,7 @@ func (m *maker) command() (words []word) {
 		prefix, last := m.wrapper()
 		words = append(words, prefix...)
 		if last {
-			leaf := m.reader()
+			leaf := m.reader(prefix[0].text == "find")
 			words = append(words, leaf...)
 			if prefix[0].text == "find" {
 				words = append(words, word{text: "{}"}, word{text: pick(m.draws, []string{";", "+"})})
@@ -308,8 +308,9 @@ func (m *maker) tool(ok func(tool) bool) tool {
 }
 
 // reader is a program that may follow xargs: one that only reads what it is
-// told, with options that are complete.
-func (m *maker) reader() []word {
+// told, with options that are complete. What is in files it shows only where it is
+// found what they are: what comes to xargs may name any.
+func (m *maker) reader(found bool) []word {
 	if m.hurt(2) {
 		if m.one(2) {
 			text := pick(m.draws, deniedPrograms)
@@ -320,7 +321,11 @@ func (m *maker) reader() []word {
 		m.because(mustNotAllow, "fed: "+text, 0)
 		return plainWords(strings.Fields(text)...)
 	}
-	return plainWords(strings.Fields(pick(m.draws, []string{"ls", "cat", "wc -l", "cat -n", "head -n 5", "ls -l -a", "grep -l foo", "grep -n -e foo", "echo", "stat", "du -h", "basename", "tail -n5"}))...)
+	list := []string{"ls", "wc -l", "ls -l -a", "echo", "stat", "du -h", "basename"}
+	if found {
+		list = append(list, "cat", "cat -n", "head -n 5", "grep -l foo", "grep -n -e foo", "tail -n5")
+	}
+	return plainWords(strings.Fields(pick(m.draws, list))...)
 }
 
 func (m *maker) readerCommand() string {
