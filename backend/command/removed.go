@@ -65,7 +65,7 @@ func (j *job) guards(root string) (found string, err error) {
 		}
 		in := protected.In(path.Join(root, rel), j.Home)
 		for _, name := range names {
-			if j.walked++; j.walked > maxWalked {
+			if !j.walk() {
 				return "", errors.New("has more names in it than are looked at")
 			}
 			sub := path.Join(rel, name)
