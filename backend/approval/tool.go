@@ -7,6 +7,9 @@ import (
 	"unicode"
 )
 
+// OpensNone is what ToolCall.Opens says of a search for names.
+const OpensNone = "-"
+
 // ToolCall is one call that an agent wants to make of a tool: reading a file,
 // fetching a page, a tool of an MCP server, or a command in its own shell. It
 // is what doors send to the host (method tool.decide) and what the Go package
@@ -39,6 +42,9 @@ type ToolCall struct {
 	// to remember it: what the agent knows about its own call can tighten.
 	DefaultToNo bool `json:"defaultToNo,omitempty"`
 	NoAlways    bool `json:"noAlways,omitempty"`
+	// Opens is the argument that tells a search which files it opens, as the adapter
+	// of its agent knows, "" for glob; and OpensNone where it shows nothing but names.
+	Opens string `json:"opens,omitempty"`
 	// Ticket is a random name that the caller gave the call, to find its question
 	// by; "" for none.
 	Ticket string `json:"ticket,omitempty"`

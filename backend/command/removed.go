@@ -18,8 +18,8 @@ var remade = words(`node_modules bower_components jspm_packages .pnpm-store vend
 	Pods Carthage DerivedData .dart_tool coverage htmlcov tmp temp .tmp .pytest_cache .mypy_cache .ruff_cache obj
 	dist-newstyle .stack-work elm-stuff _site`)
 
-// removed asks for a folder that is deleted or overwritten as a whole, where a file
-// in it starts programs: gone, it guards nothing any more (a hook, what an agent may
+// removed asks for a folder that is deleted, overwritten or closed as a whole, where a
+// file in it starts programs: gone, it guards nothing any more (a hook, what an agent may
 // do without a question), and one further up may hold in its place. That is so of
 // folders in which somebody starts something: the name of each file in it is looked
 // at, but for what lies in a folder that tools make again, or in an environment of
@@ -65,7 +65,7 @@ func (j *job) guards(root string) (found string, err error) {
 		}
 		in := protected.In(path.Join(root, rel), j.Home)
 		for _, name := range names {
-			if j.walked++; j.walked > maxWalked {
+			if !j.walk() {
 				return "", errors.New("has more names in it than are looked at")
 			}
 			sub := path.Join(rel, name)

@@ -212,6 +212,10 @@ func allEffects() map[effect]rule {
 				a.written = append(a.written, finding(outside, "%s changes all of the working directory", u.who))
 			}
 		}},
+		"modes": {target: approval.TargetChanges, note: func(a *arguments, u use) {
+			effects()["each"].note(a, u)
+			a.removed(u)
+		}},
 		"packed": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			effects()["each"].note(a, u)
 			name := strings.ToLower(stem(u.value))

@@ -78,6 +78,12 @@ func (b *bench) row(id string) history.Row {
 func TestTools(t *testing.T) {
 	b := newBench(t, approval.Entry{Pattern: "/usr/bin/git", Args: []string{"status"}}, approval.Entry{Pattern: approval.ToolMark + "github/list_*"})
 	b.person(no, nil)
+	if err := os.MkdirAll(b.project()+"/deploy", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(b.project()+"/deploy/.env", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	server := func(tool string) approval.ToolCall {
 		c := b.call(tool)
 		c.Server = "github"
@@ -89,6 +95,8 @@ func TestTools(t *testing.T) {
 		asked int32
 	}{
 		{b.call("file_read", "path", "x"), "allow", 0},
+		{b.call("file_search", "path", ".", "glob", "*.go"), "allow", 0},
+		{b.call("file_search", "path", "deploy", "pattern", "x"), "deny user-denied", 1},
 		{b.call("file_write", "path", "x"), "deny user-denied", 1},
 		{b.call("file_read", "path", "/etc/shadow"), "deny protected-state", 0},
 		{b.call("file_read", "path", b.path("state/operator.key")), "deny protected-state", 0},

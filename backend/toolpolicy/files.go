@@ -23,6 +23,7 @@ type looker struct {
 	cwd    string
 	tool   *approval.Tool
 	folder approval.Folder // of the session
+	search search          // what a search opens, as its arguments say
 }
 
 // values looks at an object or a list of arguments. at is its dotted name, key
@@ -56,6 +57,7 @@ func join(at, key string) string {
 }
 
 func (l *looker) named(at, key string, value any) error {
+	l.search.told(key)
 	text, ok := value.(string)
 	if !ok {
 		return l.values(at, key, value)
@@ -64,7 +66,7 @@ func (l *looker) named(at, key string, value any) error {
 		return fmt.Errorf("the arguments name more than %d files and addresses", maxFiles)
 	}
 	if l.tool.Server == "" && l.tool.Name == fileSearch && globArgument(key) {
-		return l.globs(at, text)
+		return l.globs(at, key, text)
 	}
 	switch l.kindOf(key, text) {
 	case aFile:
@@ -149,31 +151,6 @@ func pathArgument(key string) bool {
 		}
 	}
 	return false
-}
-
-// globArgument reports whether an argument of a search says which files are
-// read.
-func globArgument(key string) bool {
-	switch strings.ToLower(key) {
-	case "glob", "include", "include_pattern", "includepattern":
-		return true
-	}
-	return false
-}
-
-// globs looks at a pattern that says which files are searched: at what it names in
-// any folder, and at what leads out of the folder, also as one of several.
-func (l *looker) globs(at, pattern string) error {
-	name := strings.Trim(strings.TrimPrefix(pattern, "**/"), "*!")
-	if l.secret(name) {
-		return l.file(at, name)
-	}
-	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("{}(),|", r) }) {
-		if strings.HasPrefix(part, "/") || strings.HasPrefix(part, "~") || goesUp(part) {
-			return l.file(at, part)
-		}
-	}
-	return nil
 }
 
 // file looks at one file that an argument names, in every way that agents read

@@ -173,6 +173,8 @@ func protectedFinding(t *approval.Tool) (p protected) {
 			return protected{approval.VerdictDeny, say(approval.ReasonProtectedState, name+" belongs to Countersign itself")}
 		case f.Protected == approval.ProtectedKeys:
 			return protected{approval.VerdictDeny, say(approval.ReasonProtectedState, name+" holds secrets, which no tool may be told")}
+		case f.Protected == approval.ProtectedPrivate && f.Arg == searchedArg:
+			p = protected{approval.VerdictAsk, say(approval.ReasonProtectedState, "it searches "+name+", too, which may hold secrets: a narrower folder, or a glob such as !"+path.Base(name)+", leaves it out")}
 		case f.Protected == approval.ProtectedPrivate:
 			p = protected{approval.VerdictAsk, say(approval.ReasonProtectedState, name+" may hold secrets, by its name or where it lies")}
 		default:

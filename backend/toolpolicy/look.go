@@ -52,10 +52,13 @@ func Look(call *approval.ToolCall, folder approval.Folder, m Machine) (t approva
 		t.Command = true
 		return t, nil
 	}
-	l := looker{m, call.Cwd, &t, folder}
+	l := looker{Machine: m, cwd: call.Cwd, tool: &t, folder: folder, search: search{arg: cmp.Or(call.Opens, "glob")}}
 	err = l.values("", "", args)
 	if err == nil && t.Server == "" && name == fileSearch && len(t.Files) == 0 { // it searches where the session is
 		t.Files = append(t.Files, l.look("path", cmp.Or(call.Cwd, "/")))
+	}
+	if err == nil && t.Server == "" && name == fileSearch && call.Opens != approval.OpensNone {
+		l.searched()
 	}
 	if err == nil && needsPath(&t) && !slices.ContainsFunc(t.Files, namesFile) {
 		err = fmt.Errorf("%s needs path, a text", name)

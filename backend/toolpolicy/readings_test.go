@@ -100,7 +100,7 @@ func TestReadings(t *testing.T) {
 		{"fs/run", `{"source":"x\n/../lnkkey"}`, "invalid"},
 		{"fs/run", `{"name":"lnkkey"}`, "deny"},
 		{"fs/run", `{"name":"lnkkey\n"}`, "invalid"},
-		{"file_search", `{"pattern":"x"}`, "allow"},
+		{"file_search", `{"pattern":"x"}`, "ask"}, {"file_search", `{"pattern":"x","glob":"!.env"}`, "allow"},
 		{"web_search", `{"query":"x"}`, "allow"},
 		{"fenced/get", `{"what":"src/../../../other/x"}`, "deny"},
 		{"me/read", `{"":{"path":"` + w.project + `/x"},"path":"` + w.home + `/other/x"}`, "invalid"},

@@ -27,6 +27,10 @@ type Machine struct {
 	// Key reports whether what a file holds begins as a key does; nil where nobody
 	// looks.
 	Key func(file approval.File) bool
+	// Search looks at the names in a folder that is searched as a whole and returns
+	// one that may hold secrets, or "", and whether that were all names; nil where
+	// nobody looks.
+	Search func(folder string, s Opened) (found string, whole bool)
 }
 
 // Bounds of a call. What goes beyond them is invalid.

@@ -49,6 +49,7 @@ type native struct {
 	Tool, Server string
 	Said         string // what the agent itself calls the tool
 	Args         object
+	Opens        string // of a search, see approval.ToolCall
 	// Cwd and Session are as the agent says.
 	Cwd, Session string
 }
@@ -67,6 +68,7 @@ func (n native) call() (approval.ToolCall, error) {
 	c := approval.ToolCall{
 		Tool: n.Tool, Server: n.Server, Args: bytes.TrimSpace(encode(n.Args)), Cwd: n.Cwd,
 		AgentID: n.Agent, SessionKey: n.Session, Source: "hook", Who: approval.Theirs,
+		Opens: n.Opens,
 	}
 	if fits(c) == nil {
 		return c, nil

@@ -121,7 +121,11 @@ func (in claudeInput) call() (approval.ToolCall, error) {
 	if err := n.Args.rename(field, "path"); err != nil {
 		return approval.ToolCall{}, err
 	}
+	if in.tool == "Grep" {
+		n.Opens = "glob"
+	}
 	if in.tool == "Glob" {
+		n.Opens = approval.OpensNone
 		if err := globFolder(n.Args, in.cwd); err != nil {
 			return approval.ToolCall{}, err
 		}

@@ -205,9 +205,9 @@ func (n *native) gitHubTool(asksPermission bool) error {
 	case "edit", "Edit", "str_replace_editor", "apply_patch":
 		return n.gitHubEdit()
 	case "grep", "rg", "Grep":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, "glob"
 	case "glob", "Glob":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, approval.OpensNone
 		return globFolder(n.Args, n.Cwd)
 	case "web_fetch", "WebFetch":
 		n.Tool = webFetch

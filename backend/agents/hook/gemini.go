@@ -129,10 +129,10 @@ func (n *native) geminiTool(fields object) error {
 		n.Tool = fileList
 		return n.Args.rename("dir_path", "path")
 	case "glob":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, approval.OpensNone
 		return errors.Join(n.Args.rename("dir_path", "path"), globFolder(n.Args, n.Cwd))
 	case "grep_search", "search_file_content":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, "include_pattern"
 		return n.Args.rename("dir_path", "path")
 	case "google_web_search":
 		n.Tool = webSearch

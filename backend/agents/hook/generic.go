@@ -17,7 +17,7 @@ import (
 //	tool        the tool, by our name where there is one: bash_execute{command},
 //	            file_read{path}, file_write{path, content}, file_edit{path or
 //	            paths}, file_delete{path or paths}, file_list{path},
-//	            file_search{path, pattern}, web_fetch{url}, web_search{query}
+//	            file_search{path, pattern, glob}, web_fetch{url}, web_search{query}
 //	server      the MCP server that has the tool; optional
 //	args        its arguments, an object
 //	cwd         the folder that it would run in, absolute

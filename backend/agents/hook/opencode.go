@@ -187,10 +187,10 @@ func (n *native) opencodeTool() error {
 	case "list":
 		n.Tool = fileList
 	case "glob":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, approval.OpensNone
 		return globFolder(n.Args, n.Cwd)
 	case "grep":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, "include"
 	case "webfetch":
 		n.Tool = webFetch
 	case "websearch":

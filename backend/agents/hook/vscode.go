@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // vscode is the agent of VS Code with its hook PreToolUse, which comes before
@@ -47,9 +49,12 @@ func (n *native) vscodeTool() error {
 	case "list_dir":
 		n.Tool = fileList
 	case "file_search":
-		n.Tool = fileSearch
+		n.Tool, n.Opens = fileSearch, approval.OpensNone
 		return errors.Join(n.Args.rename("query", "pattern"), globFolder(n.Args, n.Cwd))
-	case "grep_search", "semantic_search":
+	case "grep_search":
+		n.Tool, n.Opens = fileSearch, "includePattern"
+		return n.Args.rename("query", "pattern")
+	case "semantic_search":
 		n.Tool = fileSearch
 		return n.Args.rename("query", "pattern")
 	case "fetch_webpage":
