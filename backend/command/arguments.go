@@ -30,7 +30,9 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	}
 	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}, places: map[string][]string{}}
 	a.begin(p)
-	a.read(p, operands(seg))
+	words := operands(seg)
+	a.said = make([]said, 0, len(words))
+	a.read(p, words)
 	if len(a.gone) > 0 {
 		a.shows(approval.EffectDeletes)
 	}
@@ -141,6 +143,21 @@ func (a *arguments) given(options ...string) (values []string) {
 		}
 	}
 	return values
+}
+
+// once returns the value of one of these options, "" for none. It reports false
+// where more than one may have been given, or it is not sure which or with what.
+func (a *arguments) once(options ...string) (value string, ok bool) {
+	n := 0
+	for _, s := range a.said {
+		if s.may(options) {
+			n++
+		}
+	}
+	if values := a.given(options...); n == 1 && len(values) == 1 {
+		return values[0], true
+	}
+	return "", n == 0
 }
 
 // inner is a command that the words of a program hold.

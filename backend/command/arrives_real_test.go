@@ -21,7 +21,8 @@ import (
 	"github.com/countersign-app/countersign/backend/protected"
 )
 
-// Words of commands that bring, move and write files: %F is a file or a folder, %D
+// Words of commands that bring, move and write files. What a branch holds is not
+// judged, so git checkout of one, and worktrees, are not here: %F is a file or a folder, %D
 // a folder, %N a name that may be new, %T an archive of tar, %Z of zip, %P a patch.
 var bringing = strings.Split(`tar -xf %T -C %D
 tar xf %T -C %D --strip-components=1
@@ -64,7 +65,6 @@ csplit -s -f %N a.go 1
 truncate -s 0 %N
 git archive -o %N HEAD
 git format-patch -q -o %D -1
-git worktree add -q %N
 git init -q %N
 git clone -q . %N
 sort a.go > %N

@@ -128,7 +128,11 @@ func (a *Analyzer) inPath(at string) bool {
 // which programs start. One that PATH names from where somebody stands may be any of
 // that name.
 func (j *job) kinds(at string, look func(string) (approval.File, error)) protected.Kind {
-	k := j.Analyzer.kinds(at, look)
+	return j.Analyzer.kinds(at, look) | j.found(at)
+}
+
+// found says whether programs of PATH are found at a path in the project.
+func (j *job) found(at string) (k protected.Kind) {
 	if !j.plan.Folder.Holds(at) {
 		return k
 	}

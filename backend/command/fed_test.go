@@ -27,7 +27,7 @@ func TestFedNames(t *testing.T) {
 		{"printf '%.4s' .envx | xargs cat", told}, {"printf '%c%s' . env | xargs cat", told}, {"printf %s .e nv | xargs cat", name}, {"{ printf .e; printf nv; } | xargs cat", told}, {"(echo -n .e; echo nv) | xargs cat", told},
 		{"for x in .e nv; do printf %s $x; done | xargs cat", told}, {"printf '%s\\0' main.go | xargs -0 cat", ""}, {"{ echo main.go; echo src/a.go; } | xargs cat", ""}, {"for x in main.go; do echo $x; done | xargs cat", ""},
 		// Folders.
-		{"xargs grep -r x <<< /home/ann", name}, {"xargs grep -r x <<< ..", name}, {"xargs grep -r x <<< sub", ""}, {"xargs grep x <<< /home/ann", ""},
+		{"xargs grep -r x <<< /home/ann", name}, {"xargs grep -r x <<< ..", name}, {"xargs grep -r x <<< sub", approval.ReasonWrapperUnclear}, {"xargs grep x <<< /home/ann", ""},
 		// Files.
 		{"xargs ./ls <<< .env", name}, {"cat main.go | xargs ./ls", told}, {"cat main.go | xargs /bin/ls", ""},
 		{"xargs -a main.go cat", told}, {"xargs --arg-file=main.go cat", told}, {"xargs cat < main.go", told}, {"(xargs cat) < main.go", told}, {"cat main.go | xargs cat", told}, {"xargs -a main.go wc -l", ""}, {"cat main.go | xargs ls", ""},

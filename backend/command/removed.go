@@ -29,7 +29,7 @@ func (a *arguments) removed(u use) {
 	if a.dir == "" && !path.IsAbs(u.value) {
 		return
 	}
-	if !remade()[path.Base(at)] && protected.Above(at, a.Home) {
+	if !remade()[path.Base(at)] && a.above(at) {
 		a.find(approval.ReasonProtectedState, "%s changes %q, where files are from which programs start", u.who, u.value)
 		return
 	}

@@ -220,3 +220,17 @@ func listWalk(r walker) *walk {
 	w.links = false
 	return w
 }
+
+// operandsOf returns the operands of a program that has a profile, and else all
+// words that are no options.
+func operandsOf(read *arguments, words []string) (list []string) {
+	if read == nil {
+		return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return strings.HasPrefix(word, "-") })
+	}
+	for _, word := range read.named {
+		if word.open == nil {
+			list = append(list, word.text)
+		}
+	}
+	return list
+}
