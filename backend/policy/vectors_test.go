@@ -15,7 +15,7 @@ import (
 // judgeIn judges one command in an invented world under these entries.
 func judgeIn(w *approvaltest.World, cwd string, argv []string, entries []approval.Entry) approval.Judgement {
 	a := &command.Analyzer{World: w, Home: "/home/ann"}
-	a.SetPath([]string{"/usr/bin", "/opt/a"})
+	a.SetPath([]string{"/usr/bin", "/opt/programs"})
 	plan := a.Analyze(context.Background(), &approval.Request{Command: argv, Cwd: cwd, Who: approval.Ours}, approvaltest.Named(cwd))
 	p := onMiss()
 	p.AgentID, p.Allowlist = "main", entries
@@ -28,9 +28,9 @@ func judgeIn(w *approvaltest.World, cwd string, argv []string, entries []approva
 // name, so one program stands for all of the vectors.
 func argsPass(t *testing.T, entry approval.Entry, cwd string, args []string) bool {
 	t.Helper()
-	w := approvaltest.NewWorld("/opt/a/tool /tmp/y/file")
+	w := approvaltest.NewWorld("/opt/programs/tool /tmp/y/file")
 	w.Files["/tmp/a b/file"] = approvaltest.File{}
-	entry.Pattern = "/opt/a/tool"
+	entry.Pattern = "/opt/programs/tool"
 	got := judgeIn(w, cwd, append([]string{"tool"}, args...), []approval.Entry{entry})
 	if got.Verdict != approval.VerdictAllow && got.Reason != approval.ReasonAllowlistMiss {
 		t.Errorf("%q: %s %s (%s), but only the pattern should stand against it", args, got.Verdict, got.Reason, got.Sentence)
@@ -133,7 +133,7 @@ func TestNativeArgPatternVectors(t *testing.T) {
 var programs = approvaltest.NewWorld(`
 	/usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/ruby /usr/bin/php /usr/bin/lua /usr/bin/osascript /usr/bin/mawk /usr/bin/sed
 	/usr/bin/make /usr/bin/find /usr/bin/xargs /usr/bin/bash /usr/bin/sh /usr/bin/deno /usr/bin/bun /usr/bin/env /usr/bin/rg
-	/usr/bin/tclsh /usr/bin/git /usr/bin/rm /opt/a/x
+	/usr/bin/tclsh /usr/bin/git /usr/bin/rm /opt/programs/x
 	/usr/bin/awk -> mawk
 	/home/ann/p/x.py /home/ann/p/x.js /home/ann/p/x`)
 
@@ -194,7 +194,7 @@ func TestShellEntryCoversNoText(t *testing.T) {
 		argv := strings.Fields(line)
 		shell := []approval.Entry{{Pattern: "/usr/bin/" + argv[0]}}
 		check(t, line, judgeIn(programs, "/home/ann/p", argv, shell), "ask allowlist-miss")
-		check(t, line, judgeIn(programs, "/home/ann/p", argv, append(shell, approval.Entry{Pattern: "/opt/a/x"})), "allow")
+		check(t, line, judgeIn(programs, "/home/ann/p", argv, append(shell, approval.Entry{Pattern: "/opt/programs/x"})), "allow")
 	}
 }
 
@@ -212,7 +212,7 @@ python3  -
 python3
 python3  -i  x.py
 python3  -Xpresite=x  x.py
-python3  /opt/a/x
+python3  /opt/programs/x
 node  -pe  1
 node  --print=1
 node  --ev=1
@@ -276,7 +276,7 @@ sed  1e x
 sed  s/a/b/e
 sed  -n  e
 make  --eval=x
-make  -f  /opt/a/x
+make  -f  /opt/programs/x
 make  SHELL=x
 git  -c  core.pager=x  log
 git  -c  alias.y=!x  y
