@@ -97,8 +97,13 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 	}
 	// A folder is nothing to a program that reads files one by one.
 	folders := !lists && (walks || seg.Kind != approval.KindReader)
-	for _, dir := range dirs {
+	for _, dir := range slices.Compact(dirs) {
+		judged := map[string]bool{}
 		for _, name := range names {
+			if judged[name] {
+				continue
+			}
+			judged[name] = true
 			if !j.bytes(2*perBytes + min(len(name), maxPath)) {
 				return "more files than can be looked at"
 			}
