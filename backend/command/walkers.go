@@ -32,6 +32,7 @@ func init() {
 		"7z": sevenWalk, "7za": sevenWalk, "7zz": sevenWalk, "7zr": sevenWalk,
 		"cp": copyWalk, "gcp": copyWalk, "scp": copyWalk, "ditto": copyWalk, "rsync": rsyncWalk,
 		"diff": diffWalk, "colordiff": diffWalk, "git": gitWalk,
+		"npm": packWalk, "pnpm": packWalk, "npm-cli.js": packWalk,
 		"ls": listWalk, "gls": listWalk, "dir": listWalk, "vdir": listWalk, "tree": listWalk, "du": listWalk,
 	}
 }
@@ -167,6 +168,18 @@ func sevenWalk(r walker) *walk {
 		return nil
 	}
 	return &walk{roots: r.read.operandsBehind(1), here: len(r.read.operandsBehind(0)) < 2, hidden: true, links: true}
+}
+
+// packWalk: a package holds all of its folder but what .gitignore names, or
+// .npmignore where there is one.
+func packWalk(r walker) *walk {
+	if r.read == nil || r.read.sub != "npm pack" && r.read.sub != "pnpm pack" || len(r.read.given("--dry-run")) > 0 {
+		return nil
+	}
+	list := r.read.operandsBehind(0)
+	ours := ".npmignore"
+	_, err := r.look(join(r.read.dir, ours))
+	return &walk{roots: list, here: true, hidden: true, ignores: err != nil, not: leaves(".git", ".npmrc", "node_modules")}
 }
 
 func copyWalk(r walker) *walk {

@@ -14,7 +14,7 @@ import (
 // walked is a checkout with these files beside others, each a name, or a name, a
 // sign of equality and what it holds.
 func walked(files ...string) *command.Analyzer {
-	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd /usr/bin/7z /bin/ls /usr/bin/tree /usr/bin/du")
+	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd /usr/bin/7z /usr/bin/npm /bin/ls /usr/bin/tree /usr/bin/du")
 	for _, name := range append(strings.Fields(strings.Join(files, " ")), "main.go", "src/a.go", "sub/b.txt", ".gitignore", ".git/HEAD") {
 		name, text, _ := strings.Cut(name, "=")
 		if name[0] != '/' {
@@ -82,6 +82,7 @@ func TestWholeFolders(t *testing.T) {
 		{"find . -type f -not -path './sub/*' -exec grep x {} +", "sub/.env", false}, {"find . -not -path '*/node_modules/*' -name '*' -exec cat {} +", "node_modules/a/.env", false}, {"find . -not -path '*/node_modules/*' -exec cat {} +", ".env", true}, {"find . -maxdepth 1 -exec cat {} +", ".env", true},
 		{"for d in sub; do grep -r x \"$d\"; done", "sub/.env", true}, {"for d in src; do grep -r x \"$d\"; done", "sub/.env", false},
 		{"rg x", "secret.pem/ .gitignore=/secret.pem/", false}, {"rg --ignore-file x y", "ignored.pem", true}, {"rg -g '!.git/*' --hidden x", "sub/.env", true},
+		{"npm pack", ".env", true}, {"npm pack", "secret/a.pem", false}, {"npm pack", "secret/a.pem .npmignore", true}, {"npm pack --dry-run", ".env", false}, {"npm pack", ".npmrc node_modules/a/b.key", false},
 		{"cp -r sub copy", "main2.go", false}, {"find . -name '*.go' | xargs grep -n x", ".env", false},
 		{"rg -g 'src/**/*.ts' x", ".env", false}, {"rg -g 'src/**' x", ".env", true}, {"fd -g '*.go' -X cat", "a.pem", false}, {"fd -g '*.go' -p -X cat", "a.pem", true},
 		{"cat $(find . -name '.[!a]nv')", "", true}, {"cat $(find . -name '.[[:alpha:]]nv')", "", true}, {"cat $(find . -iname '.ENV*')", "", true}, {"cat $(find . -name '[a-z]*')", "", false}, {"cat $(find . -name '*.[ch]')", "", false},
