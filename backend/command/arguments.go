@@ -143,6 +143,21 @@ func (a *arguments) given(options ...string) (values []string) {
 	return values
 }
 
+// once returns the value of one of these options, "" for none. It reports false
+// where more than one may have been given, or it is not sure which or with what.
+func (a *arguments) once(options ...string) (value string, ok bool) {
+	n := 0
+	for _, s := range a.said {
+		if s.may(options) {
+			n++
+		}
+	}
+	if values := a.given(options...); n == 1 && len(values) == 1 {
+		return values[0], true
+	}
+	return "", n == 0
+}
+
 // inner is a command that the words of a program hold.
 type inner struct {
 	words []argument

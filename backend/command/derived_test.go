@@ -71,7 +71,7 @@ func TestDerivedNames(t *testing.T) {
 		// Names that a word tells are looked at themselves.
 		{"gcc -o prog src/a.c", "prog -> /home/ann/.bashrc", true},
 		{"tar -xf a.tar -C out", "out/x -> /home/ann/none", true},
-		{"unzip a.zip -d out", "out/x -> /home/ann/none", true},
+		{"unzip -o a.zip -d out", "out/x -> /home/ann/none", true},
 		{"tee log", "log -> /home/ann/none", true},
 	}
 	programs := "/usr/bin/tool"

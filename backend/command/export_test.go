@@ -34,9 +34,17 @@ func (h *Hashes) Crowd() {
 	}
 }
 
-// Archived returns the names in an archive or a patch.
-func Archived(data []byte) []string {
-	names, _ := archived(data)
-	_, _ = patched(data)
+// Archived returns the names in an archive, and whether they are all.
+func Archived(data []byte) ([]string, bool) {
+	names, err := archived(data)
+	return names, err == nil
+}
+
+// Patched returns the names in a patch as git apply, git am and patch read it.
+func Patched(text []byte) (names []string) {
+	for _, by := range []patchReader{byGit, byMail, byPatch} {
+		list, _ := patched(text, by)
+		names = append(names, list...)
+	}
 	return names
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -52,6 +53,41 @@ func (j *job) ground(at string) ground {
 		j.grounds[at] = g
 	}
 	return g
+}
+
+// real is where a path leads: of what is not there yet, where its nearest folder
+// leads, and the rest. It is "" where nobody can tell.
+func (j *job) real(at string) string {
+	if i := strings.LastIndex(at+"/", "/../"); i >= 0 { // links are followed before ".."
+		up, err := j.look(at[:i+3])
+		if err != nil {
+			return ""
+		}
+		at = up.Path + at[i+3:]
+	}
+	if at = path.Clean(at); len(at) > maxPath {
+		return ""
+	}
+	if file, err := j.look(at); err == nil {
+		return file.Path
+	}
+	// What leads nowhere leads nowhere with more behind it either.
+	first := func(i int) string {
+		if end := strings.IndexByte(at[i:], '/'); end >= 0 {
+			return at[:max(1, i+end)]
+		}
+		return at
+	}
+	n := sort.Search(len(at), func(i int) bool { _, err := j.look(first(i)); return err != nil })
+	if n == 0 {
+		return ""
+	}
+	there := first(n - 1)
+	up, err := j.look(there)
+	if err != nil || !isDir(up) {
+		return ""
+	}
+	return path.Join(up.Path, at[len(there):])
 }
 
 // dangling reports whether a name that leads nowhere is in its folder all the
@@ -149,9 +185,15 @@ func (a *arguments) into(u use) {
 	}
 	a.agents(u)
 	dir := a.dir
-	a.dir = a.start
-	if !a.inside(value) || a.inGit(value) {
-		a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value))
+	dirs := []string{a.start}
+	if a.has["folder"] {
+		dirs = append(dirs, dir) // it may have gone there first
+	}
+	for _, a.dir = range dirs {
+		if !a.inside(value) || a.inGit(value) {
+			a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value))
+			break
+		}
 	}
 	a.dir = dir
 }
@@ -159,7 +201,8 @@ func (a *arguments) into(u use) {
 // agents asks for a folder that is written or deleted as a whole, and in which
 // agents, editors and git have what they start with.
 func (a *arguments) agents(u use) {
-	if a.above(path.Clean(join(a.start, u.value))) {
+	at := join(a.start, u.value)
+	if a.above(path.Clean(at)) || a.above(a.real(at)) {
 		a.find(approval.ReasonProtectedState, "%s changes %q, where files are from which programs start", u.who, u.value)
 	}
 }

@@ -221,8 +221,12 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 	}
 	// The kernel follows links before "..", so the real file counts as well.
 	real, err := j.look(join(dir, name))
-	if err == nil && real.Path != at {
-		if what := j.protectedPath(real.Path, seg); what != "" {
+	leads := real.Path
+	if err != nil {
+		leads = j.real(join(dir, name)) // what is written there comes into being where that is
+	}
+	if leads != "" && leads != at {
+		if what := j.protectedPath(leads, seg); what != "" {
 			return what
 		}
 	}

@@ -1,17 +1,15 @@
 package command
 
 import (
-	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
 	"io"
-	"io/fs"
 	"path"
-	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds of the look into an archive or a patch, before any library sees it.
@@ -23,64 +21,52 @@ const (
 )
 
 var (
-	errUnseen = errors.New("cannot be looked at")
-	errLeads  = errors.New("holds names that lead out of its folder, or links")
-	errNames  = errors.New("holds more names than are looked at")
+	errUnseen  = errors.New("cannot be looked at")
+	errLeads   = errors.New("holds or meets links, or names that programs read in several ways")
+	errNames   = errors.New("holds more names than are looked at")
+	errRenames = errors.New("is there already, and takes other names for it from its input: with -o or -n it does not")
 )
 
-// archived returns the names that an archive holds.
+// archived returns the names that an archive holds, as every program reads it that
+// unpacks such archives.
 func archived(data []byte) (names []string, err error) {
-	if bytes.HasPrefix(data, []byte("PK")) {
-		return zipped(data)
-	}
 	var r io.Reader = bytes.NewReader(data)
-	limit := int64(maxUnpacked)
+	limit, plain := int64(maxUnpacked), len(data) >= tarBlock && tarSum(data[:tarBlock])
 	switch {
-	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")) && !plain:
+		return zipped(data)
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")) && !plain:
 		if r, err = gzip.NewReader(r); err != nil {
 			return nil, errUnseen
 		}
-	case bytes.HasPrefix(data, []byte("BZh")):
+	case bytes.HasPrefix(data, []byte("BZh")) && !plain:
 		r, limit = bzip2.NewReader(r), maxSlow
-	case len(data) < 512 || !bytes.Contains(data[:512], []byte("ustar")):
-		return nil, errUnseen
 	}
 	whole := &io.LimitedReader{R: r, N: limit}
-	t := tar.NewReader(whole)
-	for {
-		h, err := t.Next()
-		switch {
-		case errors.Is(err, io.EOF) && whole.N > 0:
-			return names, nil
-		case err != nil:
-			return nil, errUnseen
-		case leads(h.Name) || h.Linkname != "":
-			return nil, errLeads
-		case len(names) == maxWalked:
-			return nil, errNames
-		}
-		names = append(names, h.Name)
+	if names, err = tarred(whole); err == nil && whole.N <= 0 {
+		err = errUnseen
 	}
-}
-
-// unicodePath marks another name of a file in a zip, which some programs take.
-const unicodePath = "\x75\x70"
-
-func zipped(data []byte) (names []string, err error) {
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, errUnseen
-	}
-	if len(r.File) > maxWalked {
-		return nil, errNames
-	}
-	for _, f := range r.File {
-		if leads(f.Name) || strings.Contains(f.Name, `\`) || f.Mode()&fs.ModeSymlink != 0 || strings.Contains(string(f.Extra), unicodePath) || !bytes.Contains(data, []byte("PK\x03\x04")) {
-			return nil, errLeads
-		}
-		names = append(names, f.Name)
+	if err != nil {
+		return nil, err
 	}
 	return names, nil
+}
+
+// ordinary reports whether a name means the same to every program: no way out, no
+// letters that some leave out, no part that some count and others do not.
+func ordinary(name string) bool {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || strings.Contains(name, `\`) || len(name) > maxPath || strings.Count(name, "/") > maxNesting || strings.HasPrefix(name, "begin ") {
+		return false
+	}
+	if name == "./" {
+		return true
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/"), "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
 }
 
 // leads reports whether a name may lead out of the folder that it is for.
@@ -88,48 +74,17 @@ func leads(name string) bool {
 	return strings.HasPrefix(name, "/") || name == ".." || strings.HasPrefix(name, "../") || strings.Contains(name, "/../") || strings.HasSuffix(name, "/..") || strings.Contains(name, "\x00")
 }
 
-// patched returns the names of the files that a patch writes, moves or removes,
-// as they stand in it.
-func patched(text []byte) (names []string, err error) {
-	for line := range bytes.Lines(text) {
-		said := strings.TrimRight(string(line), "\r\n")
-		name, is := "", false
-		for _, begin := range []string{"+++ ", "--- ", "rename to ", "rename from ", "copy to ", "Index: ", "*** "} {
-			if name, is = strings.CutPrefix(said, begin); is {
-				break
-			}
+// stripped returns what may be left of a name without its first parts, of which a
+// dot is one or not. A name that has no more of them is left out.
+func stripped(name string, parts int) (names []string) {
+	for _, name := range []string{name, strings.TrimPrefix(name, "./")} {
+		more := true
+		for i := 0; i < parts && more; i++ {
+			_, name, more = strings.Cut(name, "/")
 		}
-		if rest, git := strings.CutPrefix(said, "diff --git "); git {
-			for _, name := range strings.Fields(rest) { // one with blanks stands in other lines, too
-				names = append(names, strings.Trim(name, `"`))
-			}
-			continue
-		}
-		if !is {
-			continue
-		}
-		if name, _, _ = strings.Cut(name, "\t"); strings.HasPrefix(name, `"`) {
-			if name, err = strconv.Unquote(name); err != nil {
-				return nil, errUnseen
-			}
-		}
-		if names = append(names, name); len(names) > maxWalked {
-			return nil, errNames
+		if more && path.Clean(name) != "." {
+			names = append(names, name)
 		}
 	}
-	return names, nil
-}
-
-// stripped returns what a name becomes without its first parts; "" for one that
-// has no more.
-func stripped(name string, parts int) string {
-	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	for range parts {
-		_, rest, ok := strings.Cut(name, "/")
-		if !ok {
-			return ""
-		}
-		name = rest
-	}
-	return name
+	return names
 }
