@@ -48,7 +48,13 @@ func (j *job) arrival(seg *approval.Segment, read *arguments) (found string, err
 		return j.patches(seg, read)
 	case "git apply", "git am":
 		return j.gitPatches(seg, read)
-	case "mv", "cp", "rsync", "install", "git mv":
+	case "git mv":
+		list := operandsOf(read, nil)
+		if i := slices.IndexFunc(list, func(name string) bool { return j.above(path.Clean(join(read.dir, name))) }); i >= 0 {
+			return list[i], nil
+		}
+		return j.moves(read)
+	case "mv", "cp", "rsync", "install":
 		return j.moves(read)
 	}
 	if strings.HasPrefix(read.sub, "git ") {

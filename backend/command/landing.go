@@ -1,9 +1,11 @@
 package command
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/protected"
 )
 
@@ -26,8 +28,7 @@ const (
 // spot is a folder in which names arrive.
 type spot struct {
 	at   []string // its paths: as it is called, and where it is
-	in   []*protected.Folder
-	real string // where it is if it is there, else ""
+	real string   // where it is if it is there, else ""
 }
 
 func (l *landing) spot(dir string) *spot {
@@ -48,12 +49,6 @@ func (l *landing) spot(dir string) *spot {
 			s.at = append(s.at, real)
 		}
 	}
-	for _, at := range s.at {
-		s.in = append(s.in, protected.In(at, l.Home))
-		if home, err := l.look(l.Home); err == nil && home.Path != path.Clean(l.Home) {
-			s.in = append(s.in, protected.In(at, home.Path))
-		}
-	}
 	l.spots[dir] = s
 	return s
 }
@@ -66,15 +61,11 @@ func (l *landing) file(at string) bool {
 	name := path.Base(at)
 	s := l.spot(path.Dir(at))
 	var k protected.Kind
-	for _, in := range s.in {
-		k |= in.Of(name)
-	}
 	for _, dir := range s.at {
 		at := path.Join(dir, name)
-		if l.ofOurs(at, true) || l.above(at) {
+		if k |= l.kinds(at, l.onlyHome); l.ofOurs(at, true) || l.above(at) {
 			return true
 		}
-		k |= l.otherwise(at, protected.Of) | l.found(at)
 	}
 	there := l.there(at)
 	if there {
@@ -85,6 +76,14 @@ func (l *landing) file(at string) bool {
 		}
 	}
 	return k.Has(protected.Startup) || there && k.Has(protected.Secret|protected.Private)
+}
+
+// onlyHome looks at nothing but the home folder: what arrives is judged by its name.
+func (l *landing) onlyHome(at string) (approval.File, error) {
+	if at == l.Home {
+		return l.look(at)
+	}
+	return approval.File{}, fs.ErrNotExist
 }
 
 // there reports whether a file or a link has a name already. One with accents the

@@ -20,13 +20,6 @@ func (j *job) moves(read *arguments) (found string, err error) {
 			}
 		}
 	}
-	if read.sub == "git mv" { // what is there is taken away
-		for _, name := range list {
-			if j.above(path.Clean(join(read.dir, name))) {
-				return name, nil
-			}
-		}
-	}
 	if len(list) < 2 {
 		return "", nil
 	}
@@ -76,11 +69,6 @@ func (l *landing) tree(source approval.File, as string) (found string, err error
 		return "", nil
 	}
 	folders := []string{""}
-	for _, rel := range l.leadsBelow(as) {
-		if _, err := l.look(path.Join(source.Path, rel)); err == nil {
-			return rel, nil
-		}
-	}
 	for _, at := range l.spot(as).at {
 		if l.above(at) {
 			return as, nil

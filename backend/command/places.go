@@ -58,7 +58,11 @@ func (j *job) ground(at string) ground {
 // real is where a path leads: of what is not there yet, where its nearest folder
 // leads, and the rest. It is "" where nobody can tell.
 func (j *job) real(at string) string {
-	if i := strings.LastIndex(at+"/", "/../"); i >= 0 { // links are followed before ".."
+	i := strings.LastIndex(at, "/../")
+	if strings.HasSuffix(at, "/..") {
+		i = len(at) - 3
+	}
+	if i >= 0 { // links are followed before ".."
 		up, err := j.look(at[:i+3])
 		if err != nil {
 			return ""

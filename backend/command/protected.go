@@ -220,15 +220,16 @@ func (j *job) protected(name, dir string, seg *approval.Segment) string {
 	if dir == "" && !filepath.IsAbs(name) {
 		return j.protectedPath("/"+path.Clean("/" + name)[1:], seg)
 	}
-	at := path.Clean(join(dir, name))
+	named := join(dir, name)
+	at := path.Clean(named)
 	if what := j.protectedPath(at, seg); what != "" {
 		return what
 	}
 	// The kernel follows links before "..", so the real file counts as well.
-	real, err := j.look(join(dir, name))
+	real, err := j.look(named)
 	leads := real.Path
 	if err != nil {
-		leads = j.real(join(dir, name)) // what is written there comes into being where that is
+		leads = j.real(named) // what is written there comes into being where that is
 	}
 	if leads != "" && leads != at {
 		if what := j.protectedPath(leads, seg); what != "" {
