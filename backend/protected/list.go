@@ -232,7 +232,7 @@ func (r *row) covers(at []string, h *homes) bool {
 		case h.own < 0:
 			at = at[max(0, len(at)-nearby):]
 		case r.kind == plain:
-			at = at[h.own:]
+			at = at[min(h.own, len(at)):]
 		default: // nor does the folder of all projects
 			at = at[min(h.own+1, len(at)):]
 		}

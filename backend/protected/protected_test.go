@@ -222,3 +222,17 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// TestHomesAnywhere: a home folder that lies in folders of any name is one, and what
+// is called there as in a project is not.
+func TestHomesAnywhere(t *testing.T) {
+	for _, top := range strings.Fields("private var tmp build dist vendor node_modules testdata test tests examples samples docs src") {
+		home := "/" + top + "/var/folders/" + top + "/T/ann"
+		if !Of(home+"/.ssh/id_rsa", home).Has(Secret | Private) {
+			t.Errorf("%s holds no keys", home)
+		}
+		if In(home+"/project", home).Of("main.go") != 0 || Of("/"+top+"/x", home) != 0 {
+			t.Errorf("%s: source is protected", home)
+		}
+	}
+}

@@ -541,7 +541,7 @@ const steps = {
     await opens(button('Add…'), 'Enter', page.getByRole('dialog', { name: 'Add an entry' }))
     await opens(button('Import and export'), 'Enter', page.getByRole('menu'))
     await page.getByRole('tab', { name: /^Allowlist/ }).focus()
-    for (const name of ['Denylist', 'Safe bins', 'Skills', 'Gateways']) {
+    for (const name of ['Denylist', 'Safe bins', 'Skills', 'Projects', 'Gateways']) {
       await page.keyboard.press('ArrowRight')
       await page.getByRole('tab', { name: new RegExp(`^${name}`), selected: true }).waitFor()
     }
