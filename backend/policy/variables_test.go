@@ -141,7 +141,7 @@ func TestSentencesNameVariables(t *testing.T) {
 		"$ HTTPS_PROXY=x FOO=1 tool": "it sets HTTPS_PROXY (endpoint), FOO",
 		"$ PERL5LIB=x tool":          "it sets PERL5LIB (code or options of an interpreter)",
 		"$ PATH=/x tool":             "it sets PATH (where programs and files are found)",
-		"$ FOO=1 FOO=2 wc x":        "no entry covers /usr/bin/wc, and it sets FOO",
+		"$ FOO=1 FOO=2 wc x":         "no entry covers /usr/bin/wc, and it sets FOO",
 		"$ LD_PRELOAD=x tool":        "it sets LD_PRELOAD, which no text may: it loads code into programs",
 	} {
 		if got := judge(onMiss("/usr/bin/tool"), line, nil); got.Sentence != want {
