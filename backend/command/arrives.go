@@ -173,7 +173,7 @@ func (j *job) bytesOf(at string, most int64) ([]byte, error) {
 		return nil, errUnseen
 	}
 	file, err := j.look(at)
-	if err != nil || file.Mode&modeType != modeRegular || file.Size > most || !j.spend(reading) {
+	if err != nil || file.Mode&modeType != modeRegular || file.Size > most || !j.spend(reading+int(file.Size/perReading)) {
 		return nil, errUnseen
 	}
 	data, err := j.World.Head(file, int(most)+1)
@@ -191,7 +191,10 @@ func (j *job) unpacks(file, dir string, renames bool, as func(string) []string) 
 	if err != nil || dir == "" {
 		return "", errUnseen
 	}
-	names, err := archived(data)
+	names, out, err := archived(data)
+	if !j.spend(int(out/perReading)) && err == nil {
+		err = errUnseen
+	}
 	if err != nil {
 		return "", err
 	}

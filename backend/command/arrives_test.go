@@ -162,6 +162,11 @@ func TestHostileArchives(t *testing.T) {
 		}
 		t.Logf("%s: %s", line, time.Since(began))
 	}
+	// What comes out of all archives of a text is bounded together.
+	plan := a.Analyze(t.Context(), bash(strings.Repeat("tar xf bomb.tgz -C out; ", 20)), approvaltest.Named("/home/ann/p"))
+	if !slices.Contains(reasons(plan.Findings), approval.ReasonTooComplex) {
+		t.Error("many large archives:", reasons(plan.Findings))
+	}
 }
 
 // FuzzArchived: no bytes make the look into them fail.

@@ -36,7 +36,7 @@ func (h *Hashes) Crowd() {
 
 // Archived returns the names in an archive, and whether they are all.
 func Archived(data []byte) ([]string, bool) {
-	names, err := archived(data)
+	names, _, err := archived(data)
 	return names, err == nil
 }
 

@@ -112,7 +112,7 @@ func (j *job) tracked(folder string) (names []string, ok bool) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, true
 	}
-	if err != nil || file.Size > gitindex.MaxSize || !j.spend(reading) {
+	if err != nil || file.Size > gitindex.MaxSize || !j.spend(reading+int(file.Size/perReading)) {
 		return nil, false
 	}
 	data, err := j.World.Head(file, gitindex.MaxSize)

@@ -306,8 +306,12 @@ var yq = rule{program: true, note: func(a *arguments, u use) {
 // maxProgram bounds how much of a file with a program is read.
 const maxProgram = 16 << 10
 
-// reading is how many steps it costs to read one.
-const reading = 50
+// reading is how many steps it costs to read one, and perReading how many bytes make
+// it one step more.
+const (
+	reading    = 50
+	perReading = 64 << 10
+)
 
 // inFile is the rule of programs that stand in a file of the working directory.
 func inFile(read func(string) string) rule {

@@ -28,16 +28,17 @@ var (
 )
 
 // archived returns the names that an archive holds, as every program reads it that
-// unpacks such archives.
-func archived(data []byte) (names []string, err error) {
+// unpacks such archives, and how many bytes came out of it.
+func archived(data []byte) (names []string, out int64, err error) {
 	var r io.Reader = bytes.NewReader(data)
 	limit, plain := int64(maxUnpacked), len(data) >= tarBlock && tarSum(data[:tarBlock])
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")) && !plain:
-		return zipped(data)
+		names, err = zipped(data)
+		return names, 0, err
 	case bytes.HasPrefix(data, []byte("\x1f\x8b")) && !plain:
 		if r, err = gzip.NewReader(r); err != nil {
-			return nil, errUnseen
+			return nil, 0, errUnseen
 		}
 	case bytes.HasPrefix(data, []byte("BZh")) && !plain:
 		r, limit = bzip2.NewReader(r), maxSlow
@@ -46,10 +47,7 @@ func archived(data []byte) (names []string, err error) {
 	if names, err = tarred(whole); err == nil && whole.N <= 0 {
 		err = errUnseen
 	}
-	if err != nil {
-		return nil, err
-	}
-	return names, nil
+	return names, limit - whole.N, err
 }
 
 // ordinary reports whether a name means the same to every program: no way out, no
