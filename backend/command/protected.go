@@ -68,6 +68,13 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 		return "files in a way that only the run can tell"
 	}
 	names = slices.Clone(names)
+	if lists && j.feeds > 0 { // each word of a text is one for what it is fed to
+		for _, name := range slices.Clone(names) {
+			if words := strings.FieldsFunc(lineEnds().ReplaceAllString(name, "\n"), func(r rune) bool { return r <= ' ' }); len(words) > 1 || len(words) == 1 && words[0] != name {
+				names = append(names, words...)
+			}
+		}
+	}
 	for _, o := range seg.Open {
 		names = append(append(names, o.Maybe...), o.Prefix)
 	}
@@ -119,6 +126,9 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 
 // escapes are backslashes that stand for other characters than ends of lines.
 var escapes = expression(`\\([^nt0\\]|0[0-7])`)
+
+// lineEnds are written so in texts of echo and printf.
+var lineEnds = expression(`\\[nt0]`)
 
 // formatted is what printf makes of its words, as far as these are texts.
 func formatted(words []string) string {
