@@ -193,7 +193,10 @@ func (j *job) tells(read *arguments) bool {
 		return true
 	}
 	return slices.ContainsFunc(read.commands, func(one inner) bool {
-		name := path.Base(one.words[0].text)
-		return !listers()[name] && name != "wc"
+		var argv []string
+		for _, word := range one.words {
+			argv = append(argv, word.text)
+		}
+		return !tellsOnly(argv) && !isFinder(path.Base(argv[0]))
 	})
 }
