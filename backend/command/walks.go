@@ -155,6 +155,11 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				return at, true
 			}
 			opened := w.wants(called(at))
+			if opened && !isFolder && ofSettings().MatchString(sub) {
+				if file, err := j.look(sub); err == nil && j.holdsSecret(file) {
+					return at, true
+				}
+			}
 			if opened && in.Of(name).Has(protected.Secret|protected.Private) {
 				if !isFolder || protected.OfFolder(sub, j.Home).Has(protected.Secret|protected.Private) {
 					return at, true
