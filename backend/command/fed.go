@@ -62,7 +62,7 @@ func (j *job) takes(read *arguments, one inner, seg *approval.Segment, index int
 	if read.mark == "" || slices.Contains(seg.Argv[1:], read.mark) {
 		t.opens = append(t.opens, read.mark)
 	}
-	for _, word := range seg.Argv[1:] {
+	for _, word := range j.mayBecome(seg, read.mark) {
 		if read.mark == "" || !strings.Contains(word, read.mark) || word == read.mark {
 			continue
 		}

@@ -63,7 +63,7 @@ func TestFedNames(t *testing.T) {
 // stands around it.
 func TestPlacedNames(t *testing.T) {
 	const name, told = approval.ReasonProtectedState, approval.ReasonRuntimeValue
-	files := strings.Fields("k/work k/environ build/c.key tests/c.key src/b.go docs/a.md /home/ann/.ssh/work /home/ann/.aws/work /home/ann/.aws/credentials /proc/self/environ /proc/1/environ .env")
+	files := strings.Fields("k/work k/environ build/c.key tests/c.key src/b.go docs/a.md /home/ann/.ssh/work /home/ann/.aws/work /home/ann/.aws/credentials /proc/self/environ /proc/1/environ .env .git/hooks/x")
 	for _, test := range []struct {
 		text string
 		asks approval.Reason
@@ -80,6 +80,8 @@ func TestPlacedNames(t *testing.T) {
 		// By find and fd themselves.
 		{"find k -type f -execdir cat /proc/self/{} \\;", name}, {"cd tests; find . -type f -exec cat ../build/{} \\;", name}, {"find tests -type f -execdir cat ../build/{} \\;", told}, {"find src -type f -execdir cat ../../.aws/work \\;", told}, {"find k -type f -exec cat {}/../../../.aws/work \\;", told}, {"fd . tests -x cat build/{/}", name}, {"fd . k -x cat /proc/self/{/}", name},
 		{"find src -type f -execdir cat {} \\;", ""}, {"find src -type d -exec cat {}/go.mod \\;", ""}, {"find k -type f -exec ls /proc/self/{} \\;", ""}, {"fd . src -x cat {}", ""}, {"cd src; find . -type f -exec cat {} ../docs/{} \\;", ""},
+		{"fd . tests -x cat {//}/../build/{/}", told}, {"fd . tests -x cat {//}/{/}", name}, {"find .git -name HEAD -execdir cat config \\;", name}, {"find .git -name HEAD -execdir cat -- ./config \\;", name}, {"find .git -name HEAD -execdir grep -f config {} \\;", name}, {"find /home/ann/.aws -maxdepth 0 -execdir cat .aws/credentials \\;", name}, {"find .git/hooks -maxdepth 0 -execdir cat config \\;", name}, {"find src -execdir cat work {} \\;", ""}, {"find . -name '*.go' -execdir grep -n foo {} +", ""},
+		{"D=build; ls tests | xargs -I{} cat $D/{}", name}, {"D=src; ls src | xargs -I{} cat $D/{}", ""},
 		// Files that hold the names.
 		{"find /proc -maxdepth 2 -name environ -exec wc --files0-from={} \\;", name}, {"find /proc/self/ -maxdepth 1 -name environ -exec du --files0-from={} \\;", name}, {"find . -type f -exec wc --files0-from={} \\;", name}, {"find . -exec du --files0-from={} \\;", name}, {"ls | xargs -I{} du --files0-from={}", told}, {"find . -type f -exec wc --files0-from {} \\;", name}, {"find src -type f -exec wc --files0-from={} \\;", told}, {"ls -A | xargs -I{} wc --files0-from {}", name}, {"ls -A | xargs wc --files0-from", name},
 		{"find . -type f -exec wc -l {} +", ""}, {"find . -type f | xargs wc -l", ""}, {"find . -exec du -sh {} +", ""},
@@ -89,6 +91,7 @@ func TestPlacedNames(t *testing.T) {
 		for name := range strings.FieldsSeq("nice seq ls sort head env du wc") {
 			world.Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}
+		world.Files["/home/ann/p/.git/config"] = approvaltest.File{Mode: 0o644, UID: 500, Text: "[http]\n\textraHeader = x\n"}
 		found := allReasons(a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p")))
 		if test.asks == "" && len(found) > 0 || test.asks != "" && !slices.Contains(found, test.asks) {
 			t.Errorf("%s: %q, want %q", test.text, found, test.asks)

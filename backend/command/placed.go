@@ -92,6 +92,18 @@ func around(word, mark string) (before, after string) {
 	return before, strings.ReplaceAll(after, mark, "*")
 }
 
+// mayBecome returns the words of a command behind its name, each as what it may become.
+// One of which nobody knows that asks, if names stand in it.
+func (j *job) mayBecome(seg *approval.Segment, mark string) []string {
+	list := slices.Clone(seg.Argv[1:])
+	for _, o := range seg.Open {
+		if list = append(list, o.Maybe...); len(o.Maybe) == 0 && mark != "" && o.At < len(seg.Argv) && strings.Contains(seg.Argv[o.At], mark) {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %q names is known only when it runs", seg.Argv[o.At]))
+		}
+	}
+	return list
+}
+
 // isLs reports whether a segment tells of folders what is in them without telling
 // their names.
 func isLs(seg *approval.Segment) bool {
@@ -142,12 +154,62 @@ func (j *job) placed(dir, before, after string, from []string, by *approval.Segm
 	case after != "":
 		w.only = []string{"*" + path.Base(after)}
 	}
-	found, whole := j.secretIn(folder.Path, ".", w)
+	return j.secretFrom(folder.Path, w, by)
+}
+
+// secretFrom returns a file with secrets that a walk opens in a folder, in words, or
+// "". What cannot be looked at to its end in the session's folder is told.
+func (j *job) secretFrom(at string, w *walk, by *approval.Segment) string {
+	found, whole := j.secretIn(at, ".", w)
 	switch {
 	case found != "":
-		return path.Join(folder.Path, found) + ", a file with secrets"
-	case !whole:
+		return path.Join(at, found) + ", a file with secrets"
+	case whole:
+		return ""
+	case !j.plan.Folder.Holds(at):
 		return "more files than can be looked at"
+	}
+	if !slices.Contains(by.Effects, approval.EffectUnseen) {
+		by.Effects = append(by.Effects, approval.EffectUnseen)
+		slices.Sort(by.Effects)
+	}
+	return ""
+}
+
+// besideFound returns what the words of a command that find starts in the folder of
+// each file name there that is protected, in words, or "".
+func (j *job) besideFound(by, seg *approval.Segment) string {
+	w, names := &walk{hidden: true, links: true}, []string(nil)
+	for _, word := range j.attached(j.mayBecome(seg, "")) {
+		for _, name := range pieces(word) {
+			if j.tick(1) && name != "" && !path.IsAbs(name) && !strings.ContainsAny(name, `*?[{\`) {
+				w.only, names = append(w.only, path.Base(name)), append(names, name)
+			}
+		}
+	}
+	if len(w.only) == 0 {
+		return ""
+	}
+	roots := slices.DeleteFunc(j.mayBecome(by, ""), func(word string) bool {
+		folder, err := j.look(join(by.Dir, word))
+		return err != nil || !isDir(folder)
+	})
+	if len(roots) == 0 {
+		roots = []string{"."}
+	}
+	for _, word := range roots {
+		root, err := j.look(join(by.Dir, word))
+		if err != nil {
+			return "files in folders that nobody looked at"
+		}
+		for _, name := range names { // the folder itself is found in the one above
+			if what := j.protected(name, path.Dir(root.Path), seg); path.Clean(word) != "." && what != "" && what != folderWithSecrets {
+				return what
+			}
+		}
+		if what := j.secretFrom(root.Path, w, seg); what != "" {
+			return what
+		}
 	}
 	return ""
 }
@@ -163,6 +225,11 @@ func (j *job) placedByFinder(outer, seg *approval.Segment, dir string) {
 	if at := slices.IndexFunc(by.Argv, starting().MatchString); at > 0 {
 		by.Argv = by.Argv[:at]
 	}
+	if inPlace {
+		if what := j.besideFound(&by, seg); what != "" {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s opens %s, where %s finds a file", first(seg.Argv), what, first(outer.Argv)))
+		}
+	}
 	for _, word := range seg.Argv[1:] {
 		mark := marked().FindString(word)
 		switch {
@@ -173,6 +240,7 @@ func (j *job) placedByFinder(outer, seg *approval.Segment, dir string) {
 			continue
 		}
 		before, after := around(word, mark)
+		after = marked().ReplaceAllString(after, "*")
 		if unplaced(before, after) || inPlace && !path.IsAbs(before) && before+after != "" {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %q names is known only when it runs", word))
 			continue
@@ -191,7 +259,7 @@ func (j *job) placedByFinder(outer, seg *approval.Segment, dir string) {
 var starting = expression(`^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$`)
 
 // marked are what find and fd put names in the place of.
-var marked = expression(`\{(|\.|/\.?)\}`)
+var marked = expression(`\{(|\.|/\.?|//)\}`)
 
 func isFinder(name string) bool {
 	return slices.Contains([]string{"find", "gfind", "fd", "fdfind"}, name)
