@@ -129,11 +129,13 @@ func (a *arguments) inRepository(file approval.File) bool {
 	}
 	there := func(name string) bool { _, err := a.look(path.Join(folder, name)); return err == nil }
 	for {
+		git, err := a.look(path.Join(folder, ".git"))
 		switch {
-		case there("HEAD") && (there("commondir") || there("objects") && there("refs")):
+		// A HEAD that leads nowhere yet is one to git.
+		case (there("HEAD") || a.dangling(path.Join(folder, "HEAD"))) && (there("commondir") || there("objects") && there("refs")):
 			return true
-		case folder == "/" || folder == "." || there(".git") || a.spent():
-			return false
+		case err == nil && (!isDir(git) || there(".git/HEAD")), folder == "/" || folder == ".", a.spent():
+			return false // a .git that holds nothing is none to git
 		}
 		folder = path.Dir(folder)
 	}
