@@ -55,7 +55,7 @@ func (a *arguments) removed(u use) {
 // guards returns a file in a folder from which programs start, as it is called from
 // there, or "".
 func (j *job) guards(root string) (found string, err error) {
-	folders := []string{""}
+	folders, count := []string{""}, 0
 	for len(folders) > 0 {
 		rel := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
@@ -65,7 +65,7 @@ func (j *job) guards(root string) (found string, err error) {
 		}
 		in := protected.In(path.Join(root, rel), j.Home)
 		for _, name := range names {
-			if !j.walk() {
+			if count++; !j.walk() || count > maxWalked {
 				return "", errors.New("has more names in it than are looked at")
 			}
 			sub := path.Join(rel, name)
