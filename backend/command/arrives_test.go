@@ -71,9 +71,11 @@ func unpacking(t testing.TB) *command.Analyzer {
 		"move.patch": "diff --git a/x b/y\nrename from x\nrename to .envrc\n", "quoted.patch": "--- a/x\n+++ \"b/.vscode/\\164asks.json\"\n", "remove.patch": "--- a/.claude/settings.json\n+++ /dev/null\n",
 		"cfg/.vscode/tasks.json": "x", "cfg/a.go": "x", "more/opencode.json": "x", "plain/a.go": "x", "plain/sub/b.go": "x", "git/x.git/config": "x", ".claude/settings.json": "x",
 		"out/old.go": "x", "build/old.go": "x", "main.go": "x", "over/.env": "x", "envs/.env": "x", "flat/settings.json": "x",
+		"kept/c.key": "x", "tests/a.go": "x", "tests/old.key": "x", "conf/session_token.json": "x", "docs/a.md": "x",
 	} {
 		world.Files["/home/ann/p/"+name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
 	}
+	world.Links["/home/ann/p/t"] = "/home/ann/p/tests"
 	a := &command.Analyzer{World: world, Home: "/home/ann", UID: 500, Ours: []string{"/state"}}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	return a
@@ -101,6 +103,8 @@ func TestArrivals(t *testing.T) {
 		"mv flat .claude2": false, "cp -r flat .claude": true, "cp -r more/. .": true, "cp -r more new": true, "cp -r plain new": false, "cp -r git new": true, "cp -a cfg/.vscode .": true, "cp -r cfg/. out": true,
 		"rsync -a cfg/ .": true, "rsync -a cfg/ out/": true, "rsync -a plain/ out/": false, "rsync -a flat/ .claude/": true, "cp -r envs/. over": true,
 		"split a.txt mise.tom": true, "split -l 1 main.go lefthook.ya": true, "split main.go mcp.jso": true, "split main.go part.": false, "split main.go main.part": false, "csplit -f lefthook.y main.go 1": true,
+		"mv kept tests/": true, "git mv kept tests": true, "mv kept fixtures": true, "mv kept other": false, "mv conf docs/": true, "mv conf out": false, "mv tests out": false, "mv tests/a.go docs": false, "mv tests old": false, "mv kept t": true, "mv docs tests": false,
+		"rsync -a --exclude=c.key kept/ tests/": false, "rsync -a --exclude=c.key '--exclude=!' kept/ tests/": true,
 		"rm -r .claude": true, "rm -rf plain": false, "rm -rf .vscode": true, "ln -s plain .vscode": true, "ln -s cfg/.vscode .": true, "ln -s plain other": false,
 	} {
 		asks := false

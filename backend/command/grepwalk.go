@@ -136,7 +136,11 @@ var codeTypes = sync.OnceValue(func() map[string]string {
 func top(pattern string, ends ...string) []leaving {
 	for _, end := range ends {
 		if name, is := strings.CutSuffix(pattern, end); is {
-			return []leaving{{pattern: strings.TrimPrefix(name, "**/"), folders: true, whole: !strings.HasPrefix(name, "**/")}}
+			name, anywhere := strings.CutPrefix(name, "**/")
+			if !anywhere && strings.ContainsAny(name, "*?") {
+				return nil // they stand for no / here
+			}
+			return []leaving{{pattern: name, folders: true, whole: !anywhere}}
 		}
 	}
 	if strings.Contains(strings.TrimPrefix(pattern, "**/"), "/") {

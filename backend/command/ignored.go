@@ -40,7 +40,7 @@ func (j *job) takesBack(folder string, names []string) bool {
 			return true
 		}
 		text, err := j.World.Head(file, maxIgnore)
-		if err != nil || strings.HasPrefix(string(text), "!") || strings.Contains(string(text), "\n!") {
+		if err != nil || strings.HasPrefix(strings.TrimPrefix(string(text), "\ufeff"), "!") || strings.Contains(string(text), "\n!") {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -14,9 +15,10 @@ import (
 type landing struct {
 	*job
 	spots map[string]*spot
+	out   bool // what arrives is not any more where it was
 }
 
-func (j *job) landing() *landing { return &landing{j, map[string]*spot{}} }
+func (j *job) landing() *landing { return &landing{job: j, spots: map[string]*spot{}} }
 
 // perSpot is how many names of a path make a look at a folder one step more, perName
 // how many bytes of one a small step.
@@ -76,6 +78,18 @@ func (l *landing) file(at string) bool {
 		}
 	}
 	return k.Has(protected.Startup) || there && k.Has(protected.Secret|protected.Private)
+}
+
+// loses reports whether a file with secrets would not be known for one any more where
+// it arrives.
+func (l *landing) loses(from, at string) bool {
+	const secrets = protected.Secret | protected.Private
+	if !l.out || !l.kinds(from, l.onlyHome).Has(secrets) {
+		return false
+	}
+	return slices.ContainsFunc(l.spot(path.Dir(at)).at, func(dir string) bool {
+		return !l.kinds(path.Join(dir, path.Base(at)), l.onlyHome).Has(secrets)
+	})
 }
 
 // onlyHome looks at nothing but the home folder: what arrives is judged by its name.

@@ -42,15 +42,23 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 		}
 		roots = append(roots, word.text)
 	}
-	if len(roots) == 0 && whole {
-		roots = []string{"."}
+	dir := j.real(read.dir)
+	top, ok := j.checkoutOf(dir)
+	if !ok {
+		top = dir
+	}
+	if len(roots) == 0 && whole { // of the whole tree, wherever it runs
+		roots = []string{top}
 	}
 	for _, root := range roots {
-		at, only := root, []string(nil)
-		if strings.ContainsAny(root, `*?[\:`) {
-			at, only = ".", []string{path.Base(root)}
+		at, within := path.Clean(join(dir, root)), []string(nil)
+		if strings.ContainsAny(root, `*?[\:`) { // in which * stands for / too, and which may mean a folder
+			rel, inside := strings.CutPrefix(at, strings.TrimSuffix(top, "/")+"/")
+			if at = top; inside && !strings.Contains(root, ":") && !read.gave("--icase-pathspecs") {
+				within = []string{rel + "*"}
+			}
 		}
-		if found := j.stored(join(read.dir, at), &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, only: only}, forced); found != "" {
+		if found := j.stored(at, &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, within: within}, forced); found != "" {
 			j.storing(seg, found)
 			return
 		}
@@ -68,6 +76,10 @@ func (j *job) stored(at string, w *walk, forced bool) (found string) {
 		return "" // what is named is judged by its name
 	}
 	known, _ := j.tracked(folder.Path)
+	if at := path.Join(folder.Path, ".gitignore"); w.ignores {
+		file, err := j.look(at)
+		w.ignores = err == nil && file.Path == at
+	}
 	for range maxStored {
 		found, _ = j.secretIn(folder.Path, ".", w)
 		out := found
@@ -101,13 +113,13 @@ func (j *job) leftOutBy(at, top string) string {
 func (j *job) gitIgnores(at string) bool {
 	for dir := path.Dir(at); !j.spent(); dir = path.Dir(dir) {
 		file, err := j.look(path.Join(dir, ".gitignore"))
-		if err == nil {
+		if err == nil && file.Path == path.Join(dir, ".gitignore") { // git follows no link here
 			text, err := j.World.Head(file, maxIgnore+1)
 			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) {
 				return false
 			}
 			said, ignored := false, false
-			for line := range strings.Lines(string(text)) {
+			for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 				line, back := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
 				place, folder := strings.CutSuffix(line, "/")
 				odd := strings.ContainsAny(place, `\[`) || strings.Contains(strings.TrimPrefix(place, "**/"), "**")
@@ -115,10 +127,13 @@ func (j *job) gitIgnores(at string) bool {
 				if !strings.Contains(strings.TrimPrefix(place, "**/"), "/") {
 					place, name = strings.TrimPrefix(place, "**/"), path.Base(at)
 				}
+				if back { // a disk may not tell small letters from capital ones
+					place, name = strings.ToLower(place), strings.ToLower(name)
+				}
 				means, _ := path.Match(strings.TrimPrefix(place, "/"), name)
 				switch {
 				case place == "" || place[0] == '#':
-				case odd && back:
+				case back && (odd || strings.Contains(place, "**")):
 					return false
 				case !odd && means && !(folder && !j.isFolder(at)):
 					said, ignored = true, !back

@@ -106,8 +106,10 @@ func (w *walk) wants(called string) bool {
 // tells that all names were looked at.
 func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 	called := func(at string) string {
-		if w.raw {
-			return strings.TrimRight(as, "/") + "/" + at
+		begin := strings.TrimSuffix(as, "/")
+		plain := strings.TrimPrefix(begin, "./")
+		if w.raw || begin != "." && (plain == "." || path.Clean(plain) != plain) {
+			return begin + "/" + at // as it is written, and patterns do not look through that
 		}
 		return path.Join(as, at)
 	}
