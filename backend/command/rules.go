@@ -393,6 +393,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
 		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
 	}
+	if s := showing["settings"]; matches(p.shows[option], strings.ReplaceAll(strings.ToLower(flat), "\n", "")) && !s.check(a, u) {
+		a.find(s.reason, s.says, u.who)
+	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
 	}

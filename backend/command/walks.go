@@ -166,6 +166,11 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				return at, true
 			}
 			opened := w.wants(called(at))
+			if opened && !isFolder && ofSettings().MatchString(sub) {
+				if file, err := j.look(sub); err == nil && j.holdsSecret(file) {
+					return at, true
+				}
+			}
 			if opened && in.Of(name).Has(protected.Secret|protected.Private) {
 				if !isFolder || protected.OfFolder(sub, j.Home).Has(protected.Secret|protected.Private) {
 					return at, true
@@ -208,7 +213,10 @@ func (j *job) tells(read *arguments) bool {
 		return true
 	}
 	return slices.ContainsFunc(read.commands, func(one inner) bool {
-		name := path.Base(one.words[0].text)
-		return !listers()[name] && name != "wc"
+		var argv []string
+		for _, word := range one.words {
+			argv = append(argv, word.text)
+		}
+		return !tellsOnly(argv) && !isFinder(path.Base(argv[0]))
 	})
 }
