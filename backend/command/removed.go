@@ -44,7 +44,7 @@ func (a *arguments) removed(u use) {
 	if err != nil || !isDir(folder) || a.whole(folder.Path) { // that asks by itself
 		return
 	}
-	switch found, err := a.guards(folder.Path); {
+	switch found, err := a.guards(folder.Path, func(string) bool { return true }); {
 	case err != nil:
 		a.find(approval.ReasonProtectedState, "%s changes %q, which %v", u.who, u.value, err)
 	case found != "":
@@ -53,8 +53,8 @@ func (a *arguments) removed(u use) {
 }
 
 // guards returns a file in a folder from which programs start, as it is called from
-// there, or "".
-func (j *job) guards(root string) (found string, err error) {
+// there, or "", as far as it counts.
+func (j *job) guards(root string, counts func(sub string) bool) (found string, err error) {
 	folders, count := []string{""}, 0
 	for len(folders) > 0 {
 		rel := folders[len(folders)-1]
@@ -72,7 +72,7 @@ func (j *job) guards(root string) (found string, err error) {
 			at := path.Join(root, sub)
 			folder := j.isFolder(at)
 			switch {
-			case in.Of(name).Has(protected.Startup), !folder && protected.Above(at, j.Home):
+			case (in.Of(name).Has(protected.Startup) || !folder && protected.Above(at, j.Home)) && counts(sub):
 				return sub, nil
 			case folder && !remade()[name]:
 				folders = append(folders, sub)
