@@ -77,7 +77,7 @@ func (j *job) unknownArrival(seg *approval.Segment) (found string, err error) {
 	if len(list) < 2 {
 		return "", nil
 	}
-	return j.moved(seg.Dir, list[:len(list)-1], list[len(list)-1], true)
+	return j.moved(seg.Dir, list[:len(list)-1], list[len(list)-1], true, name != "rsync")
 }
 
 // unpackers are programs that unpack or patch, with what their first word is when

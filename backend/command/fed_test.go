@@ -138,11 +138,27 @@ func TestStores(t *testing.T) {
 		{"git add .", ".env sub/.gitignore=.env", true}, {"git add .", "sub/.env sub/.gitignore=.env", false}, {"git add .", "sub/.env.local sub/.gitignore=.env*\n!.env.example", false}, {"git add sub", "sub/.env sub/.gitignore=*\n!.env", true},
 		{"git stash", ".env", false}, {"git stash -u", ".env", true}, {"git stash push -u -m x", ".env", true}, {"git stash -a", "ignored.pem", true}, {"git stash -u", "ignored.pem", false}, {"git stash push -- '.[e]nv'", "", false}, {"git stash push -u -- '.[e]nv'", "", true}, {"git stash pop", ".env", false},
 		{"git -C sub add .", "sub/.env", true}, {"git commit -am x", ".env", false},
+		// Without a path git means the whole tree.
+		{"git -C src add -A", "sub/.env", true}, {"git -C src stash -u", ".env", true}, {"cd src && git add -A", ".env", true}, {"git -C src stash -a", "ignored.pem", true}, {"git -C src add .", ".env", false}, {"git -C src add -A .", ".env", false}, {"git -C src add -A", "ignored.pem", false}, {"git -C l add -A", "other/.env other/.git/HEAD other/deep/a.go l=>other/deep", true},
+		// A pattern stands for folders, too, and for what lies further up.
+		{"git stash save -a hello", "ignored.pem", true}, {"git stash save hello", "ignored.pem", false}, {"git stash -u", ".claude/settings.json", true}, {"git stash -u", "src/.husky/pre-commit", true}, {"git stash", ".claude/settings.json", false}, {"git stash -u", "main2.go", false},
+		{"git stash push -u -- .claude", ".claude/settings.json", true}, {"git stash push .claude", ".claude/settings.json", true}, {"git stash push -m claude src", ".claude/settings.json", false},
+		{"git add 'su*'", "sub/.env", true}, {"git add 's?b'", "sub/.env", true}, {"git add -f 's?cret'", "secret/a", false}, {"git add -f 's?cret'", "secret/a.pem", true}, {"git add -f '*et'", "secret/a.pem", true}, {"git -C src add '../su*'", "sub/.env", true}, {"git add -f src/../'sec*'", "secret/a.pem", true}, {"git stash push -a 'sec*'", "secret/a.pem", true},
+		{"git add 'src/*'", "sub/.env", false}, {"git -C src add '*'", ".env", false}, {"git add 's*v'", "sub/.env", true}, {"git add ':!x/../su*'", ".env", true}, {"git --icase-pathspecs add 'SU*'", "sub/.env", true}, {"git add 'sub/*.txt'", ".env", false}, {"git -C src add ':/'", ".env", true},
+		// How git reads what it ignores.
+		{"git add .", "sub/a.p12 .gitignore=>other other=*.p12", true}, {"git add .", "sub/.env sub/.gitignore=>other other=.env", true}, {"git add .", "x/y/certs/dev.pem .gitignore=*.pem\n!**/certs/dev.pem", true}, {"git add .", "x/y/certs/dev.pem .gitignore=*.pem", false}, {"git add .", "x/dev.pem .gitignore=*.pem\n!**/test.pem", false},
+		{"git add .", "sub/.env .gitignore=.env sub/.gitignore=\ufeff!.env", true}, {"git add .", "sub/.env .gitignore=.env\n!.ENV", true},
 	} {
 		a := walked()
+		world := a.World.(*approvaltest.World)
 		for _, name := range strings.Split(test.files, " ") {
 			name, text, _ := strings.Cut(name, "=")
-			a.World.(*approvaltest.World).Files["/home/ann/p/"+name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
+			if to, link := strings.CutPrefix(text, ">"); link {
+				delete(world.Files, "/home/ann/p/"+name)
+				world.Links["/home/ann/p/"+name] = "/home/ann/p/" + to
+				continue
+			}
+			world.Files["/home/ann/p/"+name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
 		}
 		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
 		if got := slices.Contains(allReasons(plan), approval.ReasonProtectedState); got != test.asks {

@@ -3,6 +3,7 @@ package command
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -14,9 +15,10 @@ import (
 type landing struct {
 	*job
 	spots map[string]*spot
+	out   bool // what arrives is not any more where it was
 }
 
-func (j *job) landing() *landing { return &landing{j, map[string]*spot{}} }
+func (j *job) landing() *landing { return &landing{job: j, spots: map[string]*spot{}} }
 
 // perSpot is how many names of a path make a look at a folder one step more, perName
 // how many bytes of one a small step.
@@ -78,6 +80,18 @@ func (l *landing) file(at string) bool {
 	return k.Has(protected.Startup) || there && k.Has(protected.Secret|protected.Private)
 }
 
+// loses reports whether a file with secrets would not be known for one any more where
+// it arrives.
+func (l *landing) loses(from, at string) bool {
+	const secrets = protected.Secret | protected.Private
+	if !l.out || !l.kinds(from, l.onlyHome).Has(secrets) {
+		return false
+	}
+	return slices.ContainsFunc(l.spot(path.Dir(at)).at, func(dir string) bool {
+		return !l.kinds(path.Join(dir, path.Base(at)), l.onlyHome).Has(secrets)
+	})
+}
+
 // onlyHome looks at nothing but the home folder: what arrives is judged by its name.
 func (l *landing) onlyHome(at string) (approval.File, error) {
 	if at == l.Home {
@@ -121,7 +135,7 @@ func (l *landing) names(dir string, names []string) (found string, err error) {
 		if !l.tick(2 + (len(dir)+len(name))/perName) {
 			return "", errUnseen
 		}
-		if at := path.Join(dir, name); !strings.HasSuffix(name, "/") && l.file(at) || strings.HasSuffix(name, "/") && l.ofOurs(at, true) {
+		if at := path.Join(dir, name); !strings.HasSuffix(name, "/") && l.file(at) || strings.HasSuffix(name, "/") && (l.ofOurs(at, true) || ofGit(at)) {
 			return name, nil
 		}
 	}

@@ -23,14 +23,16 @@ func (j *job) moves(read *arguments) (found string, err error) {
 	if len(list) < 2 {
 		return "", nil
 	}
+	out := strings.HasSuffix(read.sub, "mv") // what is copied is judged by who reads it
 	exact := read.sub == "mv" && read.gave("-T", "--no-target-directory")
-	return j.moved(read.dir, list[:len(list)-1], list[len(list)-1], exact)
+	return j.moved(read.dir, list[:len(list)-1], list[len(list)-1], exact, out)
 }
 
 // moved judges what arrives at a place, which is a folder or the new name. exact
 // tells that it may be the new name although it is a folder; and what a folder
-// holds may arrive alone where a slash stands behind its name.
-func (j *job) moved(dir string, from []string, to string, exact bool) (found string, err error) {
+// holds may arrive alone where a slash stands behind its name. out tells that it is
+// not there any more where its place says that it holds secrets.
+func (j *job) moved(dir string, from []string, to string, exact, out bool) (found string, err error) {
 	if dir == "" {
 		return "", nil // the request asks
 	}
@@ -38,6 +40,7 @@ func (j *job) moved(dir string, from []string, to string, exact bool) (found str
 	place, err := j.look(to)
 	exact = exact || err != nil || !isDir(place)
 	l := j.landing()
+	l.out = out
 	for _, name := range from {
 		source, err := j.look(join(dir, name))
 		if err != nil {
@@ -63,7 +66,7 @@ func (j *job) moved(dir string, from []string, to string, exact bool) (found str
 // another place, or "".
 func (l *landing) tree(source approval.File, as string) (found string, err error) {
 	if !isDir(source) {
-		if l.file(as) {
+		if l.file(as) || l.loses(source.Path, as) {
 			return as, nil
 		}
 		return "", nil
@@ -89,7 +92,7 @@ func (l *landing) tree(source approval.File, as string) (found string, err error
 			switch {
 			case l.isFolder(path.Join(source.Path, at)):
 				folders = append(folders, at)
-			case l.file(path.Join(as, at)):
+			case l.file(path.Join(as, at)), l.loses(path.Join(source.Path, at), path.Join(as, at)):
 				return at, nil
 			}
 		}

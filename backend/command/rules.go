@@ -228,6 +228,7 @@ func allEffects() map[effect]rule {
 			return !hiddenName().MatchString(u.value)
 		}, note: func(a *arguments, u use) {
 			a.into(u)
+			a.completed(u)
 			a.derived(u.who, path.Dir(join(a.start, u.value)), literally(path.Base(join(a.start, u.value)))+"*")
 		}},
 		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // What git once stored it shows again by other names: of an index, of a commit, of a
@@ -28,29 +30,50 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 		}
 	case "git stash", "git stash push", "git stash save":
 		forced, whole = read.gave("-a", "--all"), true
+		for _, word := range read.named {
+			if at := path.Clean(join(read.dir, word.text)); read.sub != "git stash save" && (j.kinds(at, j.look).Has(protected.Startup) || at != j.plan.Folder.Path && j.above(at)) {
+				j.takesAway(seg, word.text)
+				return
+			}
+		}
 		if !forced && !read.gave("-u", "--include-untracked") {
 			return
 		}
 	default:
 		return
 	}
-	roots := []string{}
+	roots, stash := []string{}, strings.HasPrefix(read.sub, "git stash")
 	for _, word := range read.named {
+		if read.sub == "git stash save" {
+			break // it is a message
+		}
 		if aims(word.text) {
 			j.storing(seg, word.text)
 			return
 		}
 		roots = append(roots, word.text)
 	}
-	if len(roots) == 0 && whole {
-		roots = []string{"."}
+	dir := j.real(read.dir)
+	top, ok := j.checkoutOf(dir)
+	if !ok {
+		top = dir
+	}
+	if len(roots) == 0 && whole { // of the whole tree, wherever it runs
+		roots = []string{top}
 	}
 	for _, root := range roots {
-		at, only := root, []string(nil)
-		if strings.ContainsAny(root, `*?[\:`) {
-			at, only = ".", []string{path.Base(root)}
+		at, within := path.Clean(join(dir, root)), []string(nil)
+		if strings.ContainsAny(root, `*?[\:`) { // in which * stands for / too, and which may mean a folder
+			rel, inside := strings.CutPrefix(at, strings.TrimSuffix(top, "/")+"/")
+			if at = top; inside && !strings.Contains(root, ":") && !read.gave("--icase-pathspecs") {
+				within = []string{rel + "*"}
+			}
 		}
-		if found := j.stored(join(read.dir, at), &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, only: only}, forced); found != "" {
+		if found := j.strays(at, top, forced); stash && found != "" {
+			j.takesAway(seg, found)
+			return
+		}
+		if found := j.stored(at, &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, within: within}, forced); found != "" {
 			j.storing(seg, found)
 			return
 		}
@@ -61,6 +84,24 @@ func (j *job) storing(seg *approval.Segment, name string) {
 	seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "git stores %s, a file with secrets, and shows it by another name then", name))
 }
 
+func (j *job) takesAway(seg *approval.Segment, name string) {
+	seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "git takes %s away, from which programs start", name))
+}
+
+// strays returns a file in a folder from which programs start and that git does not
+// know, or ignores unless all is taken, or "".
+func (j *job) strays(at, top string, all bool) string {
+	known, _ := j.tracked(top)
+	found, err := j.guards(at, func(sub string) bool {
+		rel := strings.TrimPrefix(path.Join(at, sub), strings.TrimSuffix(top, "/")+"/")
+		return !slices.ContainsFunc(known, func(name string) bool { return within(name, rel) }) && (all || j.leftOutBy(path.Join(top, rel), top) == "")
+	})
+	if err != nil {
+		return at
+	}
+	return found
+}
+
 // stored returns a file with secrets in a folder that git would store, or "".
 func (j *job) stored(at string, w *walk, forced bool) (found string) {
 	folder, err := j.look(at)
@@ -68,6 +109,10 @@ func (j *job) stored(at string, w *walk, forced bool) (found string) {
 		return "" // what is named is judged by its name
 	}
 	known, _ := j.tracked(folder.Path)
+	if at := path.Join(folder.Path, ".gitignore"); w.ignores {
+		file, err := j.look(at)
+		w.ignores = err == nil && file.Path == at
+	}
 	for range maxStored {
 		found, _ = j.secretIn(folder.Path, ".", w)
 		out := found
@@ -101,13 +146,13 @@ func (j *job) leftOutBy(at, top string) string {
 func (j *job) gitIgnores(at string) bool {
 	for dir := path.Dir(at); !j.spent(); dir = path.Dir(dir) {
 		file, err := j.look(path.Join(dir, ".gitignore"))
-		if err == nil {
+		if err == nil && file.Path == path.Join(dir, ".gitignore") { // git follows no link here
 			text, err := j.World.Head(file, maxIgnore+1)
-			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) {
+			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || bytes.ContainsAny(text, "\x00\ufeff") {
 				return false
 			}
 			said, ignored := false, false
-			for line := range strings.Lines(string(text)) {
+			for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 				line, back := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
 				place, folder := strings.CutSuffix(line, "/")
 				odd := strings.ContainsAny(place, `\[`) || strings.Contains(strings.TrimPrefix(place, "**/"), "**")
@@ -115,10 +160,13 @@ func (j *job) gitIgnores(at string) bool {
 				if !strings.Contains(strings.TrimPrefix(place, "**/"), "/") {
 					place, name = strings.TrimPrefix(place, "**/"), path.Base(at)
 				}
+				if back { // a disk may not tell small letters from capital ones
+					place, name = strings.ToLower(place), strings.ToLower(name)
+				}
 				means, _ := path.Match(strings.TrimPrefix(place, "/"), name)
 				switch {
 				case place == "" || place[0] == '#':
-				case odd && back:
+				case back && (odd || strings.Contains(place, "**")):
 					return false
 				case !odd && means && !(folder && !j.isFolder(at)):
 					said, ignored = true, !back

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // walker is a program that may read folders as a whole: its words as they stand,
@@ -176,11 +177,43 @@ func packWalk(r walker) *walk {
 	if r.read == nil || r.read.sub != "npm pack" && r.read.sub != "pnpm pack" || len(r.read.given("--dry-run")) > 0 {
 		return nil
 	}
-	list := r.read.operandsBehind(0)
-	ours := ".npmignore"
-	_, err := r.look(join(r.read.dir, ours))
-	return &walk{roots: list, here: true, hidden: true, ignores: err != nil, not: leaves(".git", ".npmrc", "node_modules")}
+	w := &walk{roots: r.read.operandsBehind(0), here: true, hidden: true, not: leaves(".git", ".npmrc")}
+	names := r.packs(r.read.dir)
+	if w.ignores = names == ""; !strings.Contains(names, "bundle") {
+		w.not = append(w.not, leaves("node_modules")...)
+	}
+	return w
 }
+
+// packs returns what in a package counts more than its .gitignore: the other file
+// in its place, and words of package.json that say what is in it.
+func (j *job) packs(root string) (names string) {
+	if _, err := j.look(path.Join(root, ".npmignore")); err == nil {
+		names = ".npmignore "
+	}
+	file, err := j.look(path.Join(root, "package.json"))
+	if err != nil {
+		return names
+	}
+	text, err := j.World.Head(file, maxIgnore+1)
+	if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || strings.Contains(string(text), `\u`) {
+		return "files bundle "
+	}
+	for _, word := range []string{`"files"`, `"bundle`} {
+		if strings.Contains(string(text), word) {
+			names += word
+		}
+	}
+	for _, word := range jsonText().FindAllString(string(text), -1) { // what is its main file is in it
+		if j.kinds(join(root, strings.Trim(word, `"`)), j.look).Has(protected.Secret | protected.Private) {
+			names += word
+		}
+	}
+	return names
+}
+
+// jsonText is a text in a file of JSON.
+var jsonText = expression(`"[^"\\]+"`)
 
 func copyWalk(r walker) *walk {
 	if r.read == nil {
@@ -200,13 +233,20 @@ func rsyncWalk(r walker) *walk {
 		return w
 	}
 	w.links, w.without = r.read.gave("-L", "-k", "-K", "--copy-links", "--copy-dirlinks"), "--exclude='%s'"
-	if !r.read.gave("-f", "-F", "--include", "--include-from", "--filter", "--files-from") { // the first that means a file counts
-		for _, pattern := range r.read.given("--exclude") {
+	if !r.read.gave("-f", "-F", "--include", "--include-from", "--filter", "--files-from") && !slices.ContainsFunc(r.read.said, func(s said) bool { return strings.HasPrefix(s.option, "--exclude-") }) { // the first that means a file counts
+		for _, pattern := range r.read.patterns("--exclude") {
+			if voids().MatchString(pattern) {
+				w.not = nil
+				break
+			}
 			w.not = append(w.not, top(strings.TrimSuffix(pattern, "/"))...)
 		}
 	}
 	return w
 }
+
+// voids is a value of rsync's --exclude that ends all others, or includes.
+var voids = expression(`^(!|\+ )`)
 
 // diffWalk: of two folders, diff reads the files in them, and with -r all.
 func diffWalk(r walker) *walk {
