@@ -34,8 +34,11 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 	default:
 		return
 	}
-	roots := []string{}
-	for _, word := range read.named {
+	roots, named := []string{}, read.named
+	if read.sub == "git stash save" {
+		named = nil // it is a message
+	}
+	for _, word := range named {
 		if aims(word.text) {
 			j.storing(seg, word.text)
 			return
