@@ -70,10 +70,10 @@ type app struct {
 	// at, and asked for is the question that a person wants to see all the same.
 	paused   bool
 	askedFor string
-	// change is what a command line wants and a person is asked about, or a folder
-	// that may be a project; nil for nothing. It comes before questions: somebody has
-	// just typed it, or they hang on it.
-	change *asking
+	// change is what a command line wants and a person is asked about, nil for nothing.
+	// It comes before questions: somebody has just typed it. folder is one that may be a
+	// project, nil for none: it comes after all else (see onTop).
+	change, folder *asking
 	// away tells that the screen is locked.
 	away bool
 	// held is the edit from outside that the settings show, and since when.
@@ -165,12 +165,13 @@ func (a *app) questionsChanged() {
 	}
 	edit := a.outsideEdit()
 	for id := range a.raised {
-		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && (a.change == nil || a.change.id != id) {
+		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && !a.asks(id) {
 			delete(a.raised, id)
 		}
 	}
-	keep = keep || edit != nil && a.raised[edit.ID] || a.change != nil && a.raised[a.change.id]
-	unseen = unseen || a.change != nil && !a.raised[a.change.id]
+	top := a.onTop()
+	keep = keep || edit != nil && a.raised[edit.ID] || top != nil && a.raised[top.id]
+	unseen = unseen || top != nil && !a.raised[top.id]
 	if a.window == nil {
 		return
 	}
@@ -207,14 +208,14 @@ func (a *app) ready(id string, height int) {
 	if a.window == nil {
 		return
 	}
-	live := a.live(id)
-	if !live && (a.change != nil || strings.HasPrefix(id, shown.EditMark)) {
+	live, top := a.live(id), a.onTop()
+	if !live && (top != nil || strings.HasPrefix(id, shown.EditMark) || strings.HasPrefix(id, shown.FolderMark)) {
 		return // something came before it, or the settings show it
 	}
 	if a.current != id {
 		a.current, a.since = id, time.Now()
 	}
-	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || a.change != nil || strings.HasPrefix(id, shown.EditMark))
+	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || top != nil || strings.HasPrefix(id, shown.EditMark))
 	switch {
 	case raise && a.open && a.visible:
 		a.window.Front(true)
@@ -338,8 +339,8 @@ func (a *app) keepOpen() bool {
 	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
 	a.offers = false
 	a.leaveEdit()
-	if a.change != nil && a.current == a.change.id {
-		a.saysTo(a.change.id, a.change.unsaid())
+	if top := a.onTop(); top != nil && a.current == top.id {
+		top.say(top.unsaid())
 	}
 	a.window.Hide()
 	a.window.Tell(eventScreen)
@@ -471,8 +472,8 @@ func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
 		}
 	}
 	s.Edit = a.outsideEdit()
-	if a.change != nil {
-		s.Change, s.Folder, list = a.change.change, a.change.folder, nil
+	if top := a.onTop(); top != nil {
+		s.Change, s.Folder, list = top.change, top.folder, nil
 	}
 	return s, list
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
@@ -77,16 +78,16 @@ func (a *app) inAgents() shown.Person {
 }
 
 // onPanel puts something on the panel until the person answers or ctx is done.
-// There is one at a time.
+// There is one change at a time, and one folder.
 func (a *app) onPanel(ctx context.Context, now *asking) (string, error) {
 	now.answer = make(chan string, 1)
-	if err := a.putChange(now); err != nil {
+	if err := a.put(now); err != nil {
 		return "", err
 	}
 	a.questionsChanged()
 	defer func() {
 		a.mu.Lock()
-		a.change = nil
+		*a.place(now) = nil
 		a.mu.Unlock()
 		a.questionsChanged()
 	}()
@@ -96,6 +97,34 @@ func (a *app) onPanel(ctx context.Context, now *asking) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// place is where something that is asked is kept. The caller holds the lock.
+func (a *app) place(now *asking) **asking {
+	if now.folder != nil {
+		return &a.folder
+	}
+	return &a.change
+}
+
+// onTop is what is on the panel in the place of questions, nil for nothing: a change,
+// or a folder while nothing else is there. What comes takes its place, and it comes
+// back after that. The caller holds the lock.
+func (a *app) onTop() *asking {
+	if a.change != nil || a.folder == nil {
+		return a.change
+	}
+	here := func(p approval.Prompt) bool { return !p.CallerGone || a.raised[p.ID] }
+	if a.outsideEdit() != nil && !a.open || slices.ContainsFunc(a.host.Waiting(), here) {
+		return nil
+	}
+	return a.folder
+}
+
+// asks reports whether a change or a folder of this id is asked about. The caller
+// holds the lock.
+func (a *app) asks(id string) bool {
+	return a.change != nil && a.change.id == id || a.folder != nil && a.folder.id == id
 }
 
 func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
@@ -110,28 +139,26 @@ func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
 	return lines
 }
 
-func (a *app) putChange(c *asking) error {
+func (a *app) put(now *asking) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	at := a.place(now)
 	switch {
 	case a.host == nil || a.quitting: // a window that only opens shows it soon
 		return errNoWindow
 	case a.away:
 		return errLocked
-	case a.change != nil:
+	case *at != nil:
 		return errAnother
 	}
-	a.change = c
+	*at = now
 	return nil
 }
 
-// saysTo answers what is on the panel. The caller holds the lock.
-func (a *app) saysTo(id, said string) bool {
-	if a.change == nil || a.change.id != id {
-		return false
-	}
+// say answers it, once.
+func (n *asking) say(said string) bool {
 	select {
-	case a.change.answer <- said:
+	case n.answer <- said:
 		return true
 	default:
 		return false // it has one
@@ -151,7 +178,7 @@ func (a *Approvals) AnswerChange(id string, accept bool) Answered {
 	if accept {
 		said = yes
 	}
-	if a.app.change == nil || a.app.change.change == nil || !a.app.saysTo(id, said) {
+	if now := a.app.change; now == nil || now.id != id || !now.say(said) {
 		return Answered{Message: "This is over: nothing was changed. The terminal must ask again."}
 	}
 	return Answered{OK: true}
@@ -165,12 +192,12 @@ func (a *Approvals) AnswerFolder(id, answer string) Answered {
 	}
 	a.app.mu.Lock()
 	defer a.app.mu.Unlock()
-	now := a.app.change
+	now := a.app.onTop()
 	switch {
 	case now == nil || now.folder == nil || now.id != id:
 		return Answered{Message: "This is over: the folder stays outside. The next session asks again."}
 	case answer == string(host.FolderEvery) && !now.folder.Every, !slices.Contains([]string{string(host.FolderNo), string(host.FolderAgent), string(host.FolderEvery)}, answer):
 		return Answered{Message: unknown}
 	}
-	return Answered{OK: a.app.saysTo(id, answer)}
+	return Answered{OK: now.say(answer)}
 }

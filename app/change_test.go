@@ -279,6 +279,67 @@ func TestFolderOnPanel(t *testing.T) {
 	}
 }
 
+// A folder hides no question, fails no change, and comes back after them: its answer
+// counts only while it is on the panel.
+func TestFolderGivesWay(t *testing.T) {
+	a := newTestApp(t, askMe)
+	said, now := make(chan host.FolderAnswer, 1), time.Now()
+	go func() {
+		answer, err := a.askFolder(t.Context(), host.FolderQuestion{ID: "x", AgentID: "claude", Folder: "/srv/ledger", Text: "touch x", Asked: now, Until: now.Add(time.Minute)})
+		if err != nil {
+			t.Error(err)
+		}
+		said <- answer
+	}()
+	const id = shown.FolderMark + "x"
+	there := func() bool { f := a.approvals.Screen("").Folder; return f != nil && f.ID == id }
+	a.eventually("the folder is on the panel", there)
+	a.look(id)
+
+	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
+	q := a.question()
+	if there() || a.approvals.AnswerFolder(id, "agent").OK {
+		t.Error("the folder is before a question")
+	}
+	a.look(q.ID)
+	if a.approvals.Ready(id, 500); !a.looked(q.ID) || a.looked(id) {
+		t.Error("the folder took its place")
+	}
+	c, done := a.wants(t.Context(), "y")
+	a.look(c.ID)
+	if said := a.approvals.AnswerChange(c.ID, true); !said.OK {
+		t.Errorf("%+v", said)
+	}
+	if w := a.got(done); w.accepted != "y" || w.err != nil {
+		t.Errorf("%+v", w)
+	}
+	if there() {
+		t.Error("the folder is before a question, after the change")
+	}
+	a.look(q.ID)
+	if said := a.approvals.Decide(q.ID, q.Seen, "deny", ""); !said.OK {
+		t.Errorf("%+v", said)
+	}
+	a.answer(answers)
+
+	a.eventually("the folder is back", there)
+	if a.approvals.AnswerFolder(id, "agent").OK {
+		t.Error("an answer counted before it was in sight again")
+	}
+	a.look(id)
+	if !a.approvals.AnswerFolder(id, "agent").OK {
+		t.Error("its answer does not count")
+	}
+	select {
+	case answer := <-said:
+		if answer != host.FolderAgent {
+			t.Errorf("%q", answer)
+		}
+	case <-time.After(patience):
+		t.Fatal("it is still asked")
+	}
+}
+
 func (a *testApp) refuses(id, answer string) {
 	a.t.Helper()
 	if a.approvals.AnswerFolder(id, answer).OK {

@@ -21,11 +21,12 @@ func (a *app) outsideEdit() *shown.Edit {
 }
 
 // live reports whether the page may have this on the panel: the change that a
-// command line wants, else a question that somebody waits for or, where none is, an edit while the settings, which show
-// it themselves, are closed. The caller holds the lock.
+// command line wants, else a question that somebody waits for or, where none is, an
+// edit while the settings, which show it themselves, are closed, or at last a folder.
+// The caller holds the lock.
 func (a *app) live(id string) bool {
-	if a.change != nil {
-		return id == a.change.id
+	if top := a.onTop(); top != nil {
+		return id == top.id
 	}
 	asked := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone })
 	if len(asked) > 0 || a.open {

@@ -184,8 +184,11 @@ func (a *app) screenAway(away bool) {
 func (a *app) isAway(away bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.away = away; away && a.change != nil {
-		a.saysTo(a.change.id, a.change.unsaid())
+	a.away = away
+	for _, now := range []*asking{a.change, a.folder} {
+		if away && now != nil {
+			now.say(now.unsaid())
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
@@ -41,11 +40,7 @@ func (s *Settings) nameProject(d *store.Document, agentID, folder string) error 
 
 // unnameProject takes out what a row says, and nothing that was said to others.
 func unnameProject(d *store.Document, agentID, folder string) error {
-	before := len(d.Projects)
-	d.Projects = slices.DeleteFunc(d.Projects, func(p approval.Project) bool {
-		return p.Path == folder && p.Agent == saidTo(agentID)
-	})
-	if len(d.Projects) == before {
+	if len(d.Unname(folder, saidTo(agentID))) == 0 {
 		return errChanged
 	}
 	return nil

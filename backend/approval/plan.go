@@ -173,6 +173,8 @@ type Segment struct {
 	Words []Word `json:"words,omitempty"`
 	// Made are the places in Argv of words that patterns or braces stand for.
 	Made []int `json:"-"`
+	// Walks tells that it reads folders as a whole: what is in them when it starts.
+	Walks bool `json:"-"`
 	// Fed tells that what it prints may become words of another command.
 	Fed bool `json:"-"`
 	// Assigns are the variables set for this command alone.

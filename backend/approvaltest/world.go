@@ -108,6 +108,9 @@ func (w *World) Head(file approval.File, n int) ([]byte, error) {
 	return []byte(text[:min(n, len(text))]), nil
 }
 
+// Link returns what an invented link says.
+func (w *World) Link(name string) string { return w.Links[path.Clean(name)] }
+
 // Kept reports whether a path lies where invented systems keep their programs.
 func (w *World) Kept(name string) bool {
 	return strings.HasPrefix(name, "/usr/bin/") || strings.HasPrefix(name, "/bin/") || strings.HasPrefix(name, "/etc/")

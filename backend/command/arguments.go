@@ -518,7 +518,7 @@ func (a *arguments) run(p *profile, option string, rest []argument) []argument {
 	if slices.ContainsFunc(rest[:end], func(w argument) bool { return w.open != nil && w.open.Many }) {
 		a.find(approval.ReasonRuntimeValue, "where the command of %s %s ends is known only when it runs", p.name, option)
 	}
-	words := slices.DeleteFunc(slices.Clone(rest[:end]), func(w argument) bool { return strings.HasPrefix(w.text, "{") && strings.HasSuffix(w.text, "}") })
+	words := slices.DeleteFunc(slices.Clone(rest[:end]), func(w argument) bool { return w.text == "{}" || w.text == "{//}" })
 	if strings.Contains(rest[0].text, "{") {
 		a.unknown(p, "a command that is the name of a file")
 		return nil

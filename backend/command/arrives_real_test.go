@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
@@ -144,9 +142,7 @@ func TestArrivalsAsReal(t *testing.T) {
 	run(model, "git init -q . && git add . && git commit -qm a")
 	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := randomly(t)
 	passed := map[string]int{}
 	for i := range 60 {
 		dir := filepath.Join(home, fmt.Sprint("p", i))

@@ -57,7 +57,7 @@ func zipOf(t testing.TB, names ...string) string {
 
 // unpacking is a project with archives, patches and folders in it.
 func unpacking(t testing.TB) *command.Analyzer {
-	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/unzip /usr/bin/cpio /usr/bin/7z /usr/bin/patch /bin/rm /usr/bin/bsdtar /usr/bin/install")
+	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/unzip /usr/bin/cpio /usr/bin/7z /usr/bin/patch /bin/rm /usr/bin/bsdtar /usr/bin/install /usr/bin/split /usr/bin/csplit")
 	diff := func(name string) string {
 		return "diff --git a/" + name + " b/" + name + "\n--- a/" + name + "\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n"
 	}
@@ -66,7 +66,7 @@ func unpacking(t testing.TB) *command.Analyzer {
 		"hooks.tgz": tarOf(t, true, ".git/hooks/pre-commit"), "case.tar": tarOf(t, false, "pkg/.VSCode/Tasks.json"), "abs.tar": tarOf(t, false, "/etc/x"), "up.tar": tarOf(t, false, "a/../../x"),
 		"link.tar": tarOf(t, false, "a -> /etc"), "settings.tar": tarOf(t, false, "claude/settings.json", "settings.json"), "env.tar": tarOf(t, false, ".env"), "deep.tar": tarOf(t, false, "x/.claude/settings.json"),
 		"bad.tar": tarOf(t, false, "a")[:300] + "ustar", "no.tar": "x", "xz.tar": "\xfd7zXZ\x00 and more",
-		"good.zip": zipOf(t, "pkg/a.go"), "code.zip": zipOf(t, "pkg/.vscode/tasks.json"), "up.zip": zipOf(t, "../x"), "back.zip": zipOf(t, `a\b`), "case.zip": zipOf(t, "LEFTHOOK.YML"),
+		"good.zip": zipOf(t, "pkg/a.go"), "code.zip": zipOf(t, "pkg/.vscode/tasks.json"), "up.zip": zipOf(t, "../x"), "back.zip": zipOf(t, `a\b`), "case.zip": zipOf(t, "LEFTHOOK.YML"), "gitdir.zip": zipOf(t, "x/.git/"), "dir.zip": zipOf(t, "x/git/"),
 		"good.patch": diff("src/a.go"), "code.patch": diff(".vscode/tasks.json"), "hook.patch": diff("sub/.husky/pre-commit"), "up.patch": "--- a/x\n+++ ../../x\n",
 		"move.patch": "diff --git a/x b/y\nrename from x\nrename to .envrc\n", "quoted.patch": "--- a/x\n+++ \"b/.vscode/\\164asks.json\"\n", "remove.patch": "--- a/.claude/settings.json\n+++ /dev/null\n",
 		"cfg/.vscode/tasks.json": "x", "cfg/a.go": "x", "more/opencode.json": "x", "plain/a.go": "x", "plain/sub/b.go": "x", "git/x.git/config": "x", ".claude/settings.json": "x",
@@ -92,7 +92,7 @@ func TestArrivals(t *testing.T) {
 		"tar xf nowhere.tar -C out": true, "tar xf settings.tar -C out": false, "tar xf settings.tar -C .claude": true, "tar xf deep.tar -C out --strip-components=2": false,
 		"tar xf deep.tar -C out --strip 1": true, "tar xf env.tar -C out": false, "tar xf env.tar -C over": true, "tar tf code.tar": false, "tar -xOf code.tar": false, "tar -xf - -C out < code.tar": true,
 		"tar -x -C out < good.tar": false, "cat code.tar | tar -x -C out": true, "bsdtar -xf code.tar -C out": true,
-		"unzip good.zip -d out": false, "unzip -q code.zip -d out": true, "unzip code -d out": true, "unzip up.zip -d out": true, "unzip back.zip -d out": true, "unzip case.zip -d out": true,
+		"unzip good.zip -d out": false, "unzip -q code.zip -d out": true, "unzip code -d out": true, "unzip up.zip -d out": true, "unzip back.zip -d out": true, "unzip case.zip -d out": true, "unzip -o gitdir.zip -d out": true, "unzip -o dir.zip -d out": false,
 		"unzip -l code.zip": false, "unzip no.tar -d out": true, "unzip -j code.zip -d out": false, "cpio -i": true, "cpio -id < good.tar": true, "7z x good.zip": true, "7z l good.zip": false,
 		"git apply good.patch": false, "git apply code.patch": true, "git apply hook.patch": true, "git apply up.patch": true, "git apply move.patch": true, "git apply quoted.patch": true, "git apply remove.patch": true,
 		"git apply --check code.patch": false, "git apply -p0 code.patch": true, "git apply nowhere.patch": true, "git apply": true, "git apply < code.patch": true, "git apply < good.patch": false,
@@ -102,6 +102,7 @@ func TestArrivals(t *testing.T) {
 		"mv cfg/.vscode .": true, "mv cfg new": true, "mv cfg .vscode": true, "mv plain new": false, "mv main.go out": false, "mv cfg/.vscode/tasks.json out": true, "mv -t . cfg/.vscode": true,
 		"mv flat .claude2": false, "cp -r flat .claude": true, "cp -r more/. .": true, "cp -r more new": true, "cp -r plain new": false, "cp -r git new": true, "cp -a cfg/.vscode .": true, "cp -r cfg/. out": true,
 		"rsync -a cfg/ .": true, "rsync -a cfg/ out/": true, "rsync -a plain/ out/": false, "rsync -a flat/ .claude/": true, "cp -r envs/. over": true,
+		"split a.txt mise.tom": true, "split -l 1 main.go lefthook.ya": true, "split main.go mcp.jso": true, "split main.go part.": false, "split main.go main.part": false, "csplit -f lefthook.y main.go 1": true,
 		"mv kept tests/": true, "git mv kept tests": true, "mv kept fixtures": true, "mv kept other": false, "mv conf docs/": true, "mv conf out": false, "mv tests out": false, "mv tests/a.go docs": false, "mv tests old": false, "mv kept t": true, "mv docs tests": false,
 		"rsync -a --exclude=c.key kept/ tests/": false, "rsync -a --exclude=c.key '--exclude=!' kept/ tests/": true,
 		"rm -r .claude": true, "rm -rf plain": false, "rm -rf .vscode": true, "ln -s plain .vscode": true, "ln -s cfg/.vscode .": true, "ln -s plain other": false,

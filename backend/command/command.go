@@ -36,6 +36,8 @@ type World interface {
 	// Head returns the first bytes of a file that was looked at, at most n,
 	// and fails where another one is in its place.
 	Head(file approval.File, n int) ([]byte, error)
+	// Link returns what a link says, "" for what is none.
+	Link(path string) string
 	// Kept reports whether only root can change where a path leads, or what is
 	// there.
 	Kept(path string) bool

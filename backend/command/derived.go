@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // A program may write files that no word names: a.out, x.gz for x, xaa. What is
@@ -105,4 +106,23 @@ func literally(name string) string {
 		return "*"
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// nameEnds are how files are called from which programs start, behind the last dot.
+var nameEnds = strings.Fields("toml yaml yml json json5 jsonc js mjs cjs ts mts cts rc cfg conf ini xml lua el vim rb py pl sh bash zsh fish ps1 plist desktop service lock")
+
+// completed asks where letters behind a beginning of a name may make it one from
+// which programs start.
+func (a *arguments) completed(u use) {
+	dot := strings.LastIndexByte(u.value, '.')
+	for _, end := range nameEnds {
+		rest, fits := strings.CutPrefix(end, strings.ToLower(u.value[dot+1:]))
+		if dot < 0 || !fits || a.spent() {
+			continue
+		}
+		if at := join(a.start, u.value+rest); a.kinds(at, a.look).Has(protected.Startup) {
+			a.find(approval.ReasonProtectedState, "%s writes files whose names begin with %q, as that of %s does", u.who, u.value, path.Base(at))
+			return
+		}
+	}
 }

@@ -41,6 +41,12 @@ func errOther(file approval.File) error {
 	return fmt.Errorf("cannot read %s: it is not the file any more that was seen", file.Path)
 }
 
+// Link returns what a link says, "" for what is none.
+func (Disk) Link(path string) string {
+	to, _ := os.Readlink(path)
+	return to
+}
+
 // Kept reports whether only root can change where a path leads, or what is
 // there.
 func (Disk) Kept(path string) bool {

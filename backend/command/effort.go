@@ -75,7 +75,7 @@ func (e *effort) walk() bool {
 	if e.walked++; e.walked%watched == 0 && e.ctx.Err() != nil {
 		e.left = true
 	}
-	return !e.left && e.walked <= maxWalked
+	return !e.left && e.walked <= maxWalks
 }
 
 // tick counts small steps.

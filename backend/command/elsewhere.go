@@ -47,10 +47,7 @@ func (a *Analyzer) leads() (links []homeLink, dirs []string) {
 		if !path.IsAbs(p.dir) {
 			continue
 		}
-		e.path = append(e.path, protected.Fold(path.Clean(p.dir)))
-		if file, err := a.World.Look(p.dir); err == nil && file.Path != path.Clean(p.dir) {
-			e.path = append(e.path, protected.Fold(file.Path))
-		}
+		e.path = append(append(e.path, protected.Fold(path.Clean(p.dir))), a.steps(path.Clean(p.dir))...)
 	}
 	e.links = a.homeLinks()
 	e.read = time.Now()
@@ -80,16 +77,42 @@ func (a *Analyzer) homeLinks() (links []homeLink) {
 			if left--; left < 0 {
 				return links
 			}
-			switch file, err := a.World.Look(at); {
-			case err != nil:
-			case file.Path != at:
-				links = append(links, homeLink{protected.Fold(file.Path), at})
-			case isDir(file) && protected.Holds(rel):
+			for _, step := range a.steps(at) {
+				links = append(links, homeLink{step, at})
+			}
+			if file, err := a.World.Look(at); err == nil && file.Path == at && isDir(file) && protected.Holds(rel) {
 				folders = append(folders, rel)
 			}
 		}
 	}
 	return links
+}
+
+// maxSteps bounds how many links one after the other are followed.
+const maxSteps = 16
+
+// steps are the places to which a link leads, as they are compared: that of each link
+// on the way, and the last one, also where nothing is yet.
+func (a *Analyzer) steps(at string) (list []string) {
+	for range maxSteps {
+		if folder, err := a.World.Look(path.Dir(at)); err == nil {
+			real := path.Join(folder.Path, path.Base(at))
+			if real != at && len(list) > 0 || real != at && a.World.Link(at) == "" {
+				list = append(list, protected.Fold(real))
+			}
+			at = real
+		}
+		to := a.World.Link(at)
+		if to == "" {
+			break
+		}
+		if !path.IsAbs(to) {
+			to = path.Dir(at) + "/" + to
+		}
+		at = path.Clean(to)
+		list = append(list, protected.Fold(at))
+	}
+	return list
 }
 
 // otherwise returns what a path is by the names in the home folder that lead to it.

@@ -19,6 +19,9 @@ func linkedHome() *command.Analyzer {
 		/home/ann/.zshrc -> p/dots/zshrc
 		/home/ann/.npmrc -> /home/ann/p/npmrc
 		/home/ann/.gitconfig -> p/gitconfig
+		/home/ann/.vimrc -> p/none/vimrc
+		/home/ann/.bashrc -> p/dot/rc
+		/home/ann/p/dot/rc -> ../dot2/rc
 		/home/ann/.config/nvim -> ../p/nvim
 		/home/ann/.local/bin -> ../p/lbin
 		/home/ann/.cache -> p/cache
@@ -38,6 +41,8 @@ func TestElsewhere(t *testing.T) {
 		// Names in the home folder that are links.
 		"tee dots/zshrc <<< x": true, "cp main.go dots/zshrc": true, "mv main.go gitconfig": true, "touch nvim/init.lua": true, "touch nvim/new.lua": true, "rm dots/zshrc": true, "ln -sf main.go gitconfig": true,
 		"git checkout main -- dots/zshrc": true, "cp -r evil/. dots": true, "rsync -a evil/ dots/": true, "mv dots x": true, "git mv dots x": true, "rm -r dots": true, "mv evil dots": true, "git mv evil/zshrc dots": true,
+		"tee none/vimrc <<< x": true, "cp main.go none/vimrc": true, "mv main.go none/vimrc": true, "touch none/x": false, // of a link that leads nowhere yet
+		"mv dot dot3": true, "rm -r dot": true, "ln -sfn evil dot": true, "git mv dot dot3": true, "tee dot2/rc <<< x": true, "tee dot/x <<< x": false, // each link on the way
 		"cat npmrc": true, "sed -n p npmrc": true, "cat dots/zshrc": false, "git add dots/zshrc": false, "touch dots/README.md": false, "cp main.go evil/zshrc": false, "touch cache/x": false, "cat cache/x": false, "touch work/a": false, "cp main.go sub": false,
 		// Folders of PATH.
 		"cp main.go bin/rg": true, "tee bin/git <<< x": true, "touch bin/tool": true, "chmod +x bin/tool": true, "install main.go bin/rg": true, "git mv main.go bin/rg": true, "cp -r evil/. bin": true, "mv evil bin": true, "rm bin/tool": true,

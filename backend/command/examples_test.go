@@ -72,7 +72,7 @@ func lineNames(line string) (names []string) {
 		return names
 	case strings.HasPrefix(word, "#"), word == "pass", word == "ask", optionLists()[word] && word != "alone":
 		return nil
-	case (word == "only" || word == "never") && len(rest) > 0:
+	case (word == "only" || word == "never" || word == "shows") && len(rest) > 0:
 		rest = rest[:1]
 	}
 	return slices.DeleteFunc(rest, func(o string) bool { return !strings.HasPrefix(o, "-") })

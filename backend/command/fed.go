@@ -25,14 +25,18 @@ type taker struct {
 	// mark stands for such a word in these words of the command.
 	mark  string
 	words []string
+	// opens are these words, and the mark where it stands alone or is none; at is the
+	// segment that the request names, in which the command is.
+	opens []string
+	at    int
 	// walks tells that it reads all of a folder.
 	walks bool
 }
 
 // stretch is a stage of a pipeline: its segments, from one up to another, whether it
-// is the first stage, and whether it is one command.
+// is the first stage, and whether it is one command; end is where its pipeline ends.
 type stretch struct {
-	from, to      int
+	from, to, end int
 	first, simple bool
 }
 
@@ -40,29 +44,32 @@ type stretch struct {
 type fedText struct{ text, dir string }
 
 // tellsOnly reports whether a reader tells of files only that they are there, or how
-// long they are.
-func tellsOnly(name string) bool {
-	return listers()[name] && !strings.HasPrefix(name, "find") && !strings.HasPrefix(name, "fd") || name == "wc"
+// long they are, by the words that start it.
+func tellsOnly(argv []string) bool {
+	name := path.Base(first(argv))
+	return (listers()[name] && !isFinder(name) || name == "wc") && !asReader(name, argv).names
 }
 
 // takes notes a command that a program of the words of its input starts.
-func (j *job) takes(read *arguments, one inner, seg *approval.Segment) {
-	if tellsOnly(path.Base(seg.Argv[0])) && seg.Program != nil && tellsOnly(path.Base(seg.Program.File.Path)) {
+func (j *job) takes(read *arguments, one inner, seg *approval.Segment, index int) {
+	if tellsOnly(seg.Argv) && seg.Program != nil && tellsOnly(append([]string{seg.Program.File.Path}, seg.Argv[1:]...)) {
 		return
 	}
 	if read.has["names"] {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files a file names for %s is known only when it runs", seg.Argv[0]))
 	}
-	t := taker{dir: one.dir, mark: read.mark, walks: asReader(path.Base(seg.Argv[0]), seg.Argv).walks}
+	t := taker{dir: one.dir, mark: read.mark, walks: asReader(path.Base(seg.Argv[0]), seg.Argv).walks, at: j.outermost(index)}
+	if read.mark == "" || slices.Contains(seg.Argv[1:], read.mark) {
+		t.opens = append(t.opens, read.mark)
+	}
 	for _, word := range seg.Argv[1:] {
-		before, after, found := strings.Cut(word, read.mark)
-		switch {
-		case read.mark == "" || !found || word == read.mark:
+		if read.mark == "" || !strings.Contains(word, read.mark) || word == read.mark {
 			continue
-		case before != "" && !strings.HasSuffix(before, "/"), after != "" && after[0] != '/' && after[0] != '.':
+		}
+		if unplaced(around(word, read.mark)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %q names is known only when it runs", word))
 		}
-		t.words = append(t.words, word)
+		t.words, t.opens = append(t.words, word), append(t.opens, word)
 	}
 	j.takers = append(j.takers, t)
 }
@@ -84,17 +91,26 @@ func (t *textJob) judgeFed() {
 	}
 	for i := range t.plan.Segments {
 		seg := &t.plan.Segments[i]
-		at := i
-		for t.plan.Segments[at].Via > 0 {
-			at = t.plan.Segments[at].Via - 1
-		}
+		at := t.outermost(i)
 		for _, stage := range t.upstream {
-			if at < stage.from || at >= stage.to || !t.spend(1) || t.passesNames(seg, stage) {
+			if at < stage.from || at >= stage.to || !t.spend(1) {
+				continue
+			}
+			if t.passesNames(seg, stage) {
+				t.judgePlaced(seg, stage)
 				continue
 			}
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "which files %s names for another command is known only when it runs", first(seg.Argv)))
 		}
 	}
+}
+
+// outermost returns the segment that the request names, in which another one is.
+func (j *job) outermost(i int) int {
+	for j.plan.Segments[i].Via > 0 {
+		i = j.plan.Segments[i].Via - 1
+	}
+	return i
 }
 
 // namesIn returns what protected thing the words of a text name, in words, or "".

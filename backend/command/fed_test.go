@@ -59,6 +59,43 @@ func TestFedNames(t *testing.T) {
 	}
 }
 
+// TestPlacedNames: a name that is found is judged where it is opened, and with what
+// stands around it.
+func TestPlacedNames(t *testing.T) {
+	const name, told = approval.ReasonProtectedState, approval.ReasonRuntimeValue
+	files := strings.Fields("k/work k/environ build/c.key tests/c.key src/b.go docs/a.md /home/ann/.ssh/work /home/ann/.aws/work /home/ann/.aws/credentials /proc/self/environ /proc/1/environ .env")
+	for _, test := range []struct {
+		text string
+		asks approval.Reason
+	}{
+		// In another folder.
+		{"ls k | (cd ~/.ssh; xargs cat)", name}, {"ls k | (cd ../.aws; xargs cat)", name}, {"ls k | (cd ../.aws; xargs grep '')", name}, {"rg -l x src | (cd ~/.aws; xargs cat)", name}, {"seq 3 | (cd ~/.ssh; xargs cat)", name}, {"git ls-files | (cd ~/.aws; xargs cat)", name},
+		{"echo work | (cd ~/.ssh; xargs cat)", name}, {"ls k | env -C /home/ann/.aws xargs cat", name}, {"ls k | (cd /proc/self; xargs cat)", name}, {"ls k | sort | (cd ~/.ssh; xargs cat)", name}, {"ls k | { cd ~/.ssh; nice xargs cat; }", name},
+		{"cd build && ls ../tests | xargs cat", name}, {"(cd tests; ls) | (cd build; xargs cat)", name}, {"cd build && ls -R ../tests | xargs cat", name}, {"cd build && git diff --name-only | xargs cat", name}, {"find .. -name '*.md' | (cd docs; xargs cat)", name},
+		{"ls docs | (cd src; xargs cat)", ""}, {"cd src && ls | xargs cat", ""}, {"cd src && find . -type f | xargs cat", ""}, {"cd src && ls ../docs | xargs -I{} cat ../docs/{}", ""}, {"git ls-files src | xargs cat", ""}, {"ls k | (cd ~/.ssh; xargs ls)", ""}, {"(cd src; ls) | (cd src; xargs cat)", ""},
+		// With more around it.
+		{"ls k | xargs -I{} cat /proc/self/{}", name}, {"ls k | xargs -I{} cat /proc/1/{}", name}, {"ls tests | xargs -I{} cat build/{}", name}, {"ls tests | xargs -I{} cat ./build/{}", name}, {"ls tests | xargs -I% cat build/%", name}, {"ls k | xargs -I{} cat ~/.ssh/{}", name}, {"seq 3 | xargs -I{} cat /proc/self/{}", name},
+		{"ls tests | xargs -I{} cat {}", name}, {"find /proc/self -maxdepth 0 | xargs -I{} cat {}/environ", name}, {"echo /proc/self | xargs -I{} cat {}/environ", name}, {"ls k | xargs -I{} cat {}/../../.aws/{}", told}, {"ls k | xargs -I{} head -1 --file=build/{}", told}, {"ls | xargs -I{} cat {}.key", name},
+		{"ls src | xargs -I{} cat src/{}", ""}, {"ls src | xargs -I{} grep -n x ./src/{}", ""}, {"find src -name '*.go' | xargs -I{} head -5 {}", ""}, {"ls src docs | xargs -I{} cat src/{}", ""}, {"ls | xargs -I{} cat {}/go.mod", ""}, {"find . -maxdepth 1 -type d | xargs -I{} cat {}/go.mod", name}, {"find src -type d | xargs -I{} cat {}/go.mod", ""}, {"ls src | head -3 | xargs -I{} cat src/{}", ""},
+		// By find and fd themselves.
+		{"find k -type f -execdir cat /proc/self/{} \\;", name}, {"cd tests; find . -type f -exec cat ../build/{} \\;", name}, {"find tests -type f -execdir cat ../build/{} \\;", told}, {"find src -type f -execdir cat ../../.aws/work \\;", told}, {"find k -type f -exec cat {}/../../../.aws/work \\;", told}, {"fd . tests -x cat build/{/}", name}, {"fd . k -x cat /proc/self/{/}", name},
+		{"find src -type f -execdir cat {} \\;", ""}, {"find src -type d -exec cat {}/go.mod \\;", ""}, {"find k -type f -exec ls /proc/self/{} \\;", ""}, {"fd . src -x cat {}", ""}, {"cd src; find . -type f -exec cat {} ../docs/{} \\;", ""},
+		// Files that hold the names.
+		{"find /proc -maxdepth 2 -name environ -exec wc --files0-from={} \\;", name}, {"find /proc/self/ -maxdepth 1 -name environ -exec du --files0-from={} \\;", name}, {"find . -type f -exec wc --files0-from={} \\;", name}, {"find . -exec du --files0-from={} \\;", name}, {"ls | xargs -I{} du --files0-from={}", told}, {"find . -type f -exec wc --files0-from {} \\;", name}, {"find src -type f -exec wc --files0-from={} \\;", told}, {"ls -A | xargs -I{} wc --files0-from {}", name}, {"ls -A | xargs wc --files0-from", name},
+		{"find . -type f -exec wc -l {} +", ""}, {"find . -type f | xargs wc -l", ""}, {"find . -exec du -sh {} +", ""},
+	} {
+		a := walked(files...)
+		world := a.World.(*approvaltest.World)
+		for name := range strings.FieldsSeq("nice seq ls sort head env du wc") {
+			world.Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
+		}
+		found := allReasons(a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p")))
+		if test.asks == "" && len(found) > 0 || test.asks != "" && !slices.Contains(found, test.asks) {
+			t.Errorf("%s: %q, want %q", test.text, found, test.asks)
+		}
+	}
+}
+
 // TestFoundNames: a name that is found may be several words to the program that gets
 // it.
 func TestFoundNames(t *testing.T) {
@@ -101,6 +138,8 @@ func TestStores(t *testing.T) {
 		// Without a path git means the whole tree.
 		{"git -C src add -A", "sub/.env", true}, {"git -C src stash -u", ".env", true}, {"cd src && git add -A", ".env", true}, {"git stash save -u x", ".env", true}, {"git -C src stash -a", "ignored.pem", true}, {"git -C src add .", ".env", false}, {"git -C src add -A .", ".env", false}, {"git -C src add -A", "ignored.pem", false}, {"git -C l add -A", "other/.env other/.git/HEAD other/deep/a.go l=>other/deep", true},
 		// A pattern stands for folders, too, and for what lies further up.
+		{"git stash save -a hello", "ignored.pem", true}, {"git stash save hello", "ignored.pem", false}, {"git stash -u", ".claude/settings.json", true}, {"git stash -u", "src/.husky/pre-commit", true}, {"git stash", ".claude/settings.json", false}, {"git stash -u", "main2.go", false},
+		{"git stash push -u -- .claude", ".claude/settings.json", true}, {"git stash push .claude", ".claude/settings.json", true}, {"git stash push -m claude src", ".claude/settings.json", false},
 		{"git add 'su*'", "sub/.env", true}, {"git add 's?b'", "sub/.env", true}, {"git add -f 's?cret'", "secret/a", false}, {"git add -f 's?cret'", "secret/a.pem", true}, {"git add -f '*et'", "secret/a.pem", true}, {"git -C src add '../su*'", "sub/.env", true}, {"git add -f src/../'sec*'", "secret/a.pem", true}, {"git stash push -a 'sec*'", "secret/a.pem", true},
 		{"git add 'src/*'", "sub/.env", false}, {"git -C src add '*'", ".env", false}, {"git add 's*v'", "sub/.env", true}, {"git add ':!x/../su*'", ".env", true}, {"git --icase-pathspecs add 'SU*'", "sub/.env", true}, {"git add 'sub/*.txt'", ".env", false}, {"git -C src add ':/'", ".env", true},
 		// How git reads what it ignores.

@@ -177,6 +177,7 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 	}
 	node := approval.Node{Op: approval.OpPipe}
 	starts := make([]int, len(stages), len(stages)+1)
+	var upstream []int
 	for i, stage := range stages {
 		inside := dir
 		if i > 0 {
@@ -190,7 +191,8 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		leave()
 		if t.passesOn -= passesOn; passesOn > 0 {
 			_, simple := stage.Cmd.(*syntax.CallExpr)
-			t.upstream = append(t.upstream, stretch{starts[i], len(t.plan.Segments), i == 0, simple})
+			upstream = append(upstream, len(t.upstream))
+			t.upstream = append(t.upstream, stretch{from: starts[i], to: len(t.plan.Segments), first: i == 0, simple: simple})
 		}
 		if ok = ok && fine; !ok {
 			continue
@@ -205,6 +207,9 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 			}
 		}
 		node.Kids = append(node.Kids, *kid)
+	}
+	for _, i := range upstream {
+		t.upstream[i].end = len(t.plan.Segments)
 	}
 	t.pipes = append(t.pipes, append(starts, len(t.plan.Segments)))
 	return &node, ok
@@ -231,10 +236,11 @@ func (t *textJob) takesNames(stages []*syntax.Stmt) (n int) {
 			if at < 0 {
 				return true
 			}
-			rest := slices.DeleteFunc(names[at+1:], func(name string) bool {
-				return strings.HasPrefix(name, "-") || name == "{}" || strings.Trim(name, "0123456789") == ""
-			})
-			if !tellsOnly(first(rest)) {
+			rest := names[at+1:]
+			for len(rest) > 0 && (strings.HasPrefix(rest[0], "-") || rest[0] == "{}" || strings.Trim(rest[0], "0123456789") == "") {
+				rest = rest[1:]
+			}
+			if !tellsOnly(rest) || strings.Contains(rest[0], "/") {
 				n = 1
 			}
 			return true

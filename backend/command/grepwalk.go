@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 func grepWalk(r walker) *walk {
@@ -102,8 +103,8 @@ func rgWalk(r walker) *walk {
 		}
 	}
 	for _, kind := range read.patterns("-t", "--type") {
-		if codeTypes()[kind] && !read.gave("--type-add") {
-			w.only = append(w.only, "*."+kind)
+		if globs := codeTypes()[kind]; globs != "" && !read.gave("--type-add") {
+			w.only = append(w.only, strings.Fields(globs)...)
 		} else {
 			w.only = append(w.only, "*")
 		}
@@ -119,8 +120,16 @@ func lastPart(pattern string) string {
 	return pattern
 }
 
-// codeTypes are types of files that rg knows, of which none holds secrets.
-var codeTypes = words("go rust py python js ts c cpp java kotlin swift ruby php cs css html md markdown rst sh lua perl scala haskell elixir erlang clojure dart zig vim sql proto make cmake docker")
+// codeTypes are types of files that rg knows, with their names.
+var codeTypes = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"go": "*.go", "rust": "*.rs", "py": "*.py *.pyi", "python": "*.py *.pyi", "js": "*.js *.jsx *.vue *.cjs *.mjs", "ts": "*.ts *.tsx *.cts *.mts",
+		"c": "*.c *.h *.cats", "cpp": "*.cpp *.hpp *.cc *.hh *.cxx *.hxx *.c *.h *.inl *.tpp", "java": "*.java *.jsp *.jspx *.properties", "kotlin": "*.kt *.kts", "swift": "*.swift",
+		"ruby": "*.rb *.rbw *.gemspec *.ru gemfile rakefile .irbrc", "php": "*.php *.php3 *.php4 *.php5 *.php7 *.php8 *.pht *.phtml", "cs": "*.cs", "css": "*.css *.scss", "html": "*.html *.htm *.ejs",
+		"md": "*.md *.markdown *.mdown *.mdwn *.mdx *.mkd *.mkdn", "markdown": "*.md *.markdown *.mdown *.mdwn *.mdx *.mkd *.mkdn", "lua": "*.lua", "zig": "*.zig", "dart": "*.dart", "proto": "*.proto", "sql": "*.sql *.psql",
+		"elixir": "*.ex *.exs *.eex *.heex *.leex *.livemd",
+	}
+})
 
 // top is what leaves out a name, or what is in a folder of that name where the
 // program runs, if the pattern ends so.

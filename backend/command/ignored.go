@@ -51,14 +51,14 @@ func (j *job) takesBack(folder string, names []string) bool {
 const maxIgnore = 64 << 10
 
 // ignored reads the plain lines of the .gitignore of a folder: names, and
-// patterns of names. One that takes lines back is not read.
+// patterns of names. One in which a line takes something back counts for nothing.
 func (j *job) ignored(root string) func(at string, folder bool) bool {
 	var names, places, folderNames, folderPlaces []string
 	file, err := j.look(path.Join(root, ".gitignore"))
 	if err == nil && file.Size <= maxIgnore {
 		text, _ := j.World.Head(file, maxIgnore)
 		for line := range strings.Lines(string(text)) {
-			line = strings.TrimSpace(line)
+			line = strings.TrimRight(line, " \r\n")
 			place, folder := strings.CutSuffix(line, "/")
 			switch place, rooted := strings.CutPrefix(place, "/"); {
 			case strings.HasPrefix(line, "!"):

@@ -135,7 +135,7 @@ func (l *landing) names(dir string, names []string) (found string, err error) {
 		if !l.tick(2 + (len(dir)+len(name))/perName) {
 			return "", errUnseen
 		}
-		if at := path.Join(dir, name); !strings.HasSuffix(name, "/") && l.file(at) || strings.HasSuffix(name, "/") && l.ofOurs(at, true) {
+		if at := path.Join(dir, name); !strings.HasSuffix(name, "/") && l.file(at) || strings.HasSuffix(name, "/") && (l.ofOurs(at, true) || ofGit(at)) {
 			return name, nil
 		}
 	}

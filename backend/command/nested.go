@@ -112,7 +112,10 @@ func (j *job) inner(index int, outer *approval.Segment) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s gives %s folders that nobody looked at", first(outer.Argv), name))
 		}
 		if one.input {
-			j.takes(read, one, &seg)
+			j.takes(read, one, &seg, index)
+		}
+		if one.fed && !one.input {
+			j.placedByFinder(outer, &seg, one.dir)
 		}
 		if one.fed && seg.Kind == approval.KindReader && seg.Profiled {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what %s is told is known only when it runs", seg.Argv[0]))

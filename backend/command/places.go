@@ -128,15 +128,18 @@ func (a *arguments) inRepository(file approval.File) bool {
 		folder = path.Dir(folder)
 	}
 	there := func(name string) bool { _, err := a.look(path.Join(folder, name)); return err == nil }
-	for {
+	for !a.spent() {
+		git, err := a.look(path.Join(folder, ".git"))
 		switch {
-		case there("HEAD") && (there("commondir") || there("objects") && there("refs")):
+		// A HEAD that leads nowhere yet is one to git.
+		case (there("HEAD") || a.dangling(path.Join(folder, "HEAD"))) && (there("commondir") || there("objects") && there("refs")):
 			return true
-		case folder == "/" || folder == "." || there(".git") || a.spent():
-			return false
+		case err == nil && (!isDir(git) || there(".git/HEAD")), folder == "/" || folder == ".":
+			return false // a .git that holds nothing is none to git
 		}
 		folder = path.Dir(folder)
 	}
+	return false // the request asks
 }
 
 // ofGit reports whether a path is, or lies in, a folder of git's own.

@@ -51,10 +51,12 @@ type profile struct {
 	subs     map[string]*profile
 	after    *profile // reads what follows --
 	// is holds the directives that are one word, lists those that name options,
-	// only and never what the values of an option may be and may not.
+	// only and never what the values of an option may be and may not, shows which of
+	// them show a setting of git that may hold a secret.
 	is          map[string]bool
 	lists       map[string][]string
 	only, never map[string][]string
+	shows       map[string][]string
 	derives     []derives
 }
 

@@ -38,7 +38,7 @@ func (r *profileReader) read(line string) error {
 		return r.example(word, rest)
 	case "operands":
 		return r.operands(fields)
-	case "only", "never":
+	case "only", "never", "shows":
 		return r.values(word, fields)
 	case "always", "bare", "last", "least":
 		return r.one(word, rest)
@@ -128,7 +128,7 @@ func (r *profileReader) one(word, rest string) error {
 func newProfile(name string) *profile {
 	return &profile{
 		name: name, options: map[string]option{}, is: map[string]bool{}, lists: map[string][]string{},
-		only: map[string][]string{}, never: map[string][]string{},
+		only: map[string][]string{}, never: map[string][]string{}, shows: map[string][]string{},
 	}
 }
 
@@ -215,7 +215,7 @@ func (r *profileReader) options(word string, names []string) error {
 }
 
 // values reads an option, or "it" for the operands, and what its values may be
-// ("only", which also says that there is such an option) or may not be.
+// ("only", which also says that there is such an option), may not be, or show.
 func (r *profileReader) values(word string, fields []string) error {
 	if len(fields) < 2 {
 		return fmt.Errorf("%s needs an option and patterns of its values", word)
@@ -228,13 +228,16 @@ func (r *profileReader) values(word string, fields []string) error {
 	more := false // a second line for the same option
 	for _, p := range r.now {
 		list := p.only
-		if word == "never" {
+		switch word {
+		case "never":
 			list = p.never
+		case "shows":
+			list = p.shows
 		}
 		more = list[fields[0]] != nil
 		list[fields[0]] = append(list[fields[0]], fields[1:]...)
 	}
-	if word == "never" || fields[0] == "it" || more {
+	if word != "only" || fields[0] == "it" || more {
 		return nil
 	}
 	return r.options("only", fields[:1])

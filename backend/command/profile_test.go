@@ -134,6 +134,9 @@ func TestRepositories(t *testing.T) {
 	a := &Analyzer{World: approvaltest.NewWorld(`/home/ann/p/.git/HEAD /home/ann/p/src/HEAD
 		/home/ann/p/x.git/HEAD /home/ann/p/x.git/objects/a /home/ann/p/x.git/refs/a /home/ann/p/x.git/hooks/a
 		/home/ann/p/y/HEAD /home/ann/p/y/commondir
+		/home/ann/p/d/HEAD -> refs/heads/main
+		/home/ann/p/d/objects/a /home/ann/p/d/refs/a
+		/home/ann/p/g/HEAD /home/ann/p/g/objects/a /home/ann/p/g/refs/a /home/ann/p/g/e/.git/sub/x
 		/home/ann/q/HEAD /home/ann/q/objects/a /home/ann/q/refs/a /home/ann/q/main/.git`), Home: "/home/ann", UID: 1000}
 	for _, tt := range []struct {
 		dir, text string
@@ -146,6 +149,9 @@ func TestRepositories(t *testing.T) {
 		{"/home/ann/p", "git -C x.git/hooks status", false},
 		{"/home/ann/p", "git -C y status", false},
 		{"/home/ann/p", "touch x.git/hooks/post-update", false},
+		{"/home/ann/p", "git -C d status", false}, // a branch without a commit
+		{"/home/ann/p", "tee d/config", false},
+		{"/home/ann/p", "git -C g/e status", false}, // its own .git holds nothing
 		{"/home/ann/p", "mv src/HEAD x.git/b", false},
 		{"/home/ann/p", "git push x.git main", false},
 		{"/home/ann/p", "git fetch x", false},

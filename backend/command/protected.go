@@ -69,7 +69,10 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 	}
 	names = slices.Clone(names)
 	if lists && j.feeds > 0 { // each word of a text is one for what it is fed to
-		for _, name := range slices.Clone(names) {
+		for i, name := range slices.Clone(names) {
+			if slices.ContainsFunc(seg.Open, func(o approval.Open) bool { return o.At == i+1 || i >= len(seg.Argv)-1 }) {
+				continue // it is only how it is written
+			}
 			if words := strings.FieldsFunc(lineEnds().ReplaceAllString(name, "\n"), func(r rune) bool { return r <= ' ' }); len(words) > 1 || len(words) == 1 && words[0] != name {
 				names = append(names, words...)
 			}

@@ -44,7 +44,7 @@ func (a *arguments) removed(u use) {
 	if err != nil || !isDir(folder) || a.whole(folder.Path) { // that asks by itself
 		return
 	}
-	switch found, err := a.guards(folder.Path); {
+	switch found, err := a.guards(folder.Path, func(string) bool { return true }); {
 	case err != nil:
 		a.find(approval.ReasonProtectedState, "%s changes %q, which %v", u.who, u.value, err)
 	case found != "":
@@ -53,9 +53,9 @@ func (a *arguments) removed(u use) {
 }
 
 // guards returns a file in a folder from which programs start, as it is called from
-// there, or "".
-func (j *job) guards(root string) (found string, err error) {
-	folders := []string{""}
+// there, or "", as far as it counts.
+func (j *job) guards(root string, counts func(sub string) bool) (found string, err error) {
+	folders, count := []string{""}, 0
 	for len(folders) > 0 {
 		rel := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
@@ -65,14 +65,14 @@ func (j *job) guards(root string) (found string, err error) {
 		}
 		in := protected.In(path.Join(root, rel), j.Home)
 		for _, name := range names {
-			if !j.walk() {
+			if count++; !j.walk() || count > maxWalked {
 				return "", errors.New("has more names in it than are looked at")
 			}
 			sub := path.Join(rel, name)
 			at := path.Join(root, sub)
 			folder := j.isFolder(at)
 			switch {
-			case in.Of(name).Has(protected.Startup), !folder && protected.Above(at, j.Home):
+			case (in.Of(name).Has(protected.Startup) || !folder && protected.Above(at, j.Home)) && counts(sub):
 				return sub, nil
 			case folder && !remade()[name]:
 				folders = append(folders, sub)

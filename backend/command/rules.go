@@ -228,6 +228,7 @@ func allEffects() map[effect]rule {
 			return !hiddenName().MatchString(u.value)
 		}, note: func(a *arguments, u use) {
 			a.into(u)
+			a.completed(u)
 			a.derived(u.who, path.Dir(join(a.start, u.value)), literally(path.Base(join(a.start, u.value)))+"*")
 		}},
 		"under": {target: approval.TargetChanges, reason: outside, says: "%[1]s names %[2]q, which is not known to be below the project", check: strictlyBelow, note: func(a *arguments, u use) {
@@ -391,6 +392,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	flat := strings.ReplaceAll(value, "/", "\x00") // for a * that stands for it
 	if matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
 		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
+	}
+	if s := showing["settings"]; matches(p.shows[option], strings.ReplaceAll(strings.ToLower(flat), "\n", "")) && !s.check(a, u) {
+		a.find(s.reason, s.says, u.who)
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)

@@ -17,7 +17,7 @@ var secretSetting = expression(`(?im)(extraheader|token|passw(or)?d|pass|secret|
 var includedSettings = expression(`(?im)^[ \t]*(?:\[include[^\]]*\][ \t]*)?path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
 
 // ofSettings are files with settings of git.
-var ofSettings = expression(`(/\.gitconfig|/\.config/git/config|/\.git/(.*/)?config(\.worktree)?)$`)
+var ofSettings = expression(`(/\.gitconfig|/\.config/git/config|\.git/(.*/)?config(\.worktree)?)$`)
 
 // holdsSecret reports whether a file with settings holds a secret, or may.
 func (j *job) holdsSecret(file approval.File) bool {

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // What git once stored it shows again by other names: of an index, of a commit, of a
@@ -28,17 +30,23 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 		}
 	case "git stash", "git stash push", "git stash save":
 		forced, whole = read.gave("-a", "--all"), true
+		for _, word := range read.named {
+			if at := path.Clean(join(read.dir, word.text)); read.sub != "git stash save" && (j.kinds(at, j.look).Has(protected.Startup) || at != j.plan.Folder.Path && j.above(at)) {
+				j.takesAway(seg, word.text)
+				return
+			}
+		}
 		if !forced && !read.gave("-u", "--include-untracked") {
 			return
 		}
 	default:
 		return
 	}
-	roots, named := []string{}, read.named
-	if read.sub == "git stash save" {
-		named = nil // it is a message
-	}
-	for _, word := range named {
+	roots, stash := []string{}, strings.HasPrefix(read.sub, "git stash")
+	for _, word := range read.named {
+		if read.sub == "git stash save" {
+			break // it is a message
+		}
 		if aims(word.text) {
 			j.storing(seg, word.text)
 			return
@@ -61,6 +69,10 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 				within = []string{rel + "*"}
 			}
 		}
+		if found := j.strays(at, top, forced); stash && found != "" {
+			j.takesAway(seg, found)
+			return
+		}
 		if found := j.stored(at, &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, within: within}, forced); found != "" {
 			j.storing(seg, found)
 			return
@@ -70,6 +82,24 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 
 func (j *job) storing(seg *approval.Segment, name string) {
 	seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "git stores %s, a file with secrets, and shows it by another name then", name))
+}
+
+func (j *job) takesAway(seg *approval.Segment, name string) {
+	seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "git takes %s away, from which programs start", name))
+}
+
+// strays returns a file in a folder from which programs start and that git does not
+// know, or ignores unless all is taken, or "".
+func (j *job) strays(at, top string, all bool) string {
+	known, _ := j.tracked(top)
+	found, err := j.guards(at, func(sub string) bool {
+		rel := strings.TrimPrefix(path.Join(at, sub), strings.TrimSuffix(top, "/")+"/")
+		return !slices.ContainsFunc(known, func(name string) bool { return within(name, rel) }) && (all || j.leftOutBy(path.Join(top, rel), top) == "")
+	})
+	if err != nil {
+		return at
+	}
+	return found
 }
 
 // stored returns a file with secrets in a folder that git would store, or "".
@@ -118,7 +148,7 @@ func (j *job) gitIgnores(at string) bool {
 		file, err := j.look(path.Join(dir, ".gitignore"))
 		if err == nil && file.Path == path.Join(dir, ".gitignore") { // git follows no link here
 			text, err := j.World.Head(file, maxIgnore+1)
-			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) {
+			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || bytes.ContainsAny(text, "\x00\ufeff") {
 				return false
 			}
 			said, ignored := false, false

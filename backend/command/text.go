@@ -57,7 +57,7 @@ func (j *job) text(text, shell string) {
 // program or the files that its words name: nobody looks again when another
 // shell runs the text.
 func (j *job) replaced() {
-	writer := ""
+	writer, carrier := "", ""
 	for i := range j.plan.Segments {
 		seg := &j.plan.Segments[i]
 		if seg.Program == nil {
@@ -66,11 +66,31 @@ func (j *job) replaced() {
 		if writer != "" && (seg.Looked || within(seg.Program.File.Path, j.plan.Cwd.Path) || j.plan.Folder.Holds(seg.Program.File.Path)) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may change what %s finds", writer, seg.Argv[0]))
 		}
+		if carrier != "" && seg.Walks {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may bring what %s reads", carrier, seg.Argv[0]))
+		}
 		if mayReplace(seg) {
 			writer = seg.Argv[0]
 		}
+		if carries(seg) {
+			carrier = seg.Argv[0]
+		}
 	}
 }
+
+// carries reports whether a program may put a file with secrets where it was not, or
+// change what a search leaves out.
+func carries(seg *approval.Segment) bool {
+	name := path.Base(seg.Program.File.Path)
+	return carriers()[name] || name == "git" && slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return gitCarriers()[word] }) ||
+		slices.ContainsFunc(seg.Targets, func(t approval.Target) bool { return ignoreFiles()[path.Base(t.Path)] })
+}
+
+var (
+	carriers    = words("mv gmv cp gcp ln gln rsync ditto tar gtar bsdtar unzip patch")
+	gitCarriers = words("mv apply stash")
+	ignoreFiles = words(".gitignore .ignore .rgignore")
+)
 
 // mayReplace reports whether a program may put a link or another program where
 // one was not. Those that run the project's own code need no later command for

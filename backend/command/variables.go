@@ -11,7 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/envnames"
 )
 
-// reaches judges a variable that a program is given (environment.md). It returns it
+// reaches judges a variable that a program is given. It returns it
 // where an entry may carry it, nothing for one that is harmless, and a reason to ask
 // or to refuse where no entry counts.
 func reaches(name, value string, known bool) ([]approval.Variable, approval.Finding) {

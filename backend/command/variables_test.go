@@ -204,12 +204,13 @@ func TestShowsVariables(t *testing.T) {
 	}{
 		{"env", nil, approval.Ours, true}, {"env", holds, approval.Ours, true}, {"env", none, approval.Ours, false}, {"env", none, approval.Theirs, true}, {"env -0", holds, approval.Ours, true}, {"env -u X CI=1", holds, approval.Ours, true},
 		{"printenv", holds, approval.Ours, true}, {"printenv | cat", holds, approval.Ours, true}, {"gnice env", holds, approval.Ours, true}, {"make -p", holds, approval.Ours, true}, {"make -p", none, approval.Ours, false}, {"env make", holds, approval.Ours, false},
+		{"envsubst <<< '$GITHUB_TOKEN'", holds, approval.Ours, true}, {"envsubst <<< '$HOME'", none, approval.Ours, false}, {"envsubst '$HOME' <<< x", holds, approval.Ours, true},
 		{"printenv HOME", holds, approval.Ours, false}, {"printenv GITHUB_TOKEN", none, approval.Ours, true}, {"printenv MYSQL_PWD", none, approval.Ours, true}, {"ls | xargs printenv", none, approval.Ours, true},
 		{"ps eww", none, approval.Ours, true}, {"ps -E", none, approval.Ours, true}, {"ps -ef", holds, approval.Ours, false}, {"ps aux", holds, approval.Ours, false}, {"ls | xargs ps", none, approval.Ours, true},
 		{"echo $MYSQL_PWD", none, approval.Ours, true}, {`cat "x$SSHPASS"`, none, approval.Ours, true}, {"echo ${STRIPE_KEY}", none, approval.Ours, true}, {"echo $API_URL", none, approval.Ours, false},
 	} {
 		a := machine()
-		for name := range strings.FieldsSeq("printenv ps") {
+		for name := range strings.FieldsSeq("printenv ps envsubst") {
 			a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}
 		a.Secrets = test.secrets

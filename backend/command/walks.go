@@ -10,9 +10,12 @@ import (
 	"github.com/countersign-app/countersign/backend/protected"
 )
 
-// maxWalked bounds how many names one analysis looks at in the folders that
-// programs read as a whole.
-const maxWalked = 20_000
+// maxWalked bounds how many names are looked at in a folder that a program reads as
+// a whole, and maxWalks those of one analysis.
+const (
+	maxWalked = 20_000
+	maxWalks  = 60_000
+)
 
 // walk is a program that reads all files of folders.
 type walk struct {
@@ -40,6 +43,7 @@ func (j *job) opens(seg *approval.Segment, read *arguments) {
 	if w == nil {
 		return
 	}
+	seg.Walks = true
 	dir := seg.Dir
 	if read != nil && read.dir != "" {
 		dir = read.dir
@@ -73,7 +77,7 @@ func (j *job) opens(seg *approval.Segment, read *arguments) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonProtectedState, "%s opens %s, a file with secrets", name, found))
 			return
 		case whole:
-		case j.plan.Folder.Holds(roots[as]):
+		case j.walked <= maxWalks && j.plan.Folder.Holds(roots[as]):
 			if !slices.Contains(seg.Effects, approval.EffectUnseen) {
 				seg.Effects = append(seg.Effects, approval.EffectUnseen)
 				slices.Sort(seg.Effects)
@@ -109,10 +113,12 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 		}
 		return path.Join(as, at)
 	}
+	count := 0
+	walk := func() bool { count++; return j.walk() && count <= maxWalked }
 	if w.tracked {
 		if names, ok := j.tracked(root); ok {
 			for _, name := range names {
-				if !j.walk() {
+				if !walk() {
 					return "", false
 				}
 				if at := called(name); w.wants(at) && !w.leavesOut(at, false) && (protected.Of(path.Join(root, name), j.Home).Has(protected.Secret|protected.Private) || j.splitsInto(name, root)) {
@@ -126,7 +132,9 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 	if w.ignores && j.mayIgnore(root) {
 		ignored = j.ignored(root)
 	}
-	var taken []string // folders in which what is ignored may be taken back
+	var taken []string            // folders in which what is ignored may be taken back
+	followed := map[string]bool{} // folders that links lead to
+	narrow := !w.hidden || w.ignores || len(w.not) > 0
 	folders := []string{""}
 	for len(folders) > 0 {
 		rel := folders[len(folders)-1]
@@ -138,11 +146,12 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 		}
 		in := protected.In(folder, j.Home)
 		slices.Sort(names)
-		if w.ignores && j.takesBack(folder, names) {
+		if w.ignores && (j.takesBack(folder, names) || rel != "" && slices.Contains(names, ".git")) { // another checkout
+
 			taken = append(taken, folder)
 		}
 		for _, name := range names {
-			if !j.walk() {
+			if !walk() {
 				return "", false
 			}
 			at, sub := path.Join(rel, name), path.Join(folder, name)
@@ -157,6 +166,11 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				return at, true
 			}
 			opened := w.wants(called(at))
+			if opened && !isFolder && ofSettings().MatchString(sub) {
+				if file, err := j.look(sub); err == nil && j.holdsSecret(file) {
+					return at, true
+				}
+			}
 			if opened && in.Of(name).Has(protected.Secret|protected.Private) {
 				if !isFolder || protected.OfFolder(sub, j.Home).Has(protected.Secret|protected.Private) {
 					return at, true
@@ -171,7 +185,11 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 					if isDir(file) && !within(file.Path, root) {
 						return at, true // a folder that nobody looked at
 					}
-					continue // what is there is looked at where it is, or is no folder
+					if isDir(file) && narrow && !w.flat && !followed[file.Path] { // it may be left out where it is
+						followed[file.Path] = true
+						folders = append(folders, at)
+					}
+					continue
 				}
 			}
 			if !w.flat && isFolder {
@@ -195,7 +213,10 @@ func (j *job) tells(read *arguments) bool {
 		return true
 	}
 	return slices.ContainsFunc(read.commands, func(one inner) bool {
-		name := path.Base(one.words[0].text)
-		return !listers()[name] && name != "wc"
+		var argv []string
+		for _, word := range one.words {
+			argv = append(argv, word.text)
+		}
+		return !tellsOnly(argv) && !isFinder(path.Base(argv[0]))
 	})
 }

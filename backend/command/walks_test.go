@@ -14,7 +14,7 @@ import (
 // walked is a checkout with these files beside others, each a name, or a name, a
 // sign of equality and what it holds.
 func walked(files ...string) *command.Analyzer {
-	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd /usr/bin/7z /usr/bin/npm /bin/ls /usr/bin/tree /usr/bin/du")
+	world := approvaltest.NewWorld(readerPrograms + " /usr/bin/ag /usr/bin/fd /usr/bin/7z /usr/bin/npm /bin/ls /bin/rm /usr/bin/touch /usr/bin/tree /usr/bin/du")
 	for _, name := range append(strings.Fields(strings.Join(files, " ")), "main.go", "src/a.go", "sub/b.txt", ".gitignore", ".git/HEAD") {
 		name, text, _ := strings.Cut(name, "=")
 		if name[0] != '/' {
@@ -23,6 +23,9 @@ func walked(files ...string) *command.Analyzer {
 		world.Files[name] = approvaltest.File{Mode: 0o644, UID: 500, Text: text}
 	}
 	world.Files["/home/ann/p/.gitignore"] = approvaltest.File{Mode: 0o644, UID: 500, Text: "# what is built\nnode_modules\n/secret\n*.p12\nignored.pem\n"}
+	if strings.Contains(strings.Join(files, " "), ".hid/") {
+		world.Links["/home/ann/p/sub/vis"] = "/home/ann/p/sub/.hid"
+	}
 	a := &command.Analyzer{World: world, Home: "/home/ann", UID: 500, Ours: []string{"/state"}}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	return a
@@ -83,6 +86,10 @@ func TestWholeFolders(t *testing.T) {
 		{"for d in sub; do grep -r x \"$d\"; done", "sub/.env", true}, {"for d in src; do grep -r x \"$d\"; done", "sub/.env", false},
 		{"rg x", "secret.pem/ .gitignore=/secret.pem/", false}, {"rg --ignore-file x y", "ignored.pem", true}, {"rg -g '!.git/*' --hidden x", "sub/.env", true},
 		{"npm pack", ".env", true}, {"npm pack", "secret/a.pem", false}, {"npm pack", "secret/a.pem .npmignore", true}, {"npm pack --dry-run", ".env", false}, {"npm pack", ".npmrc node_modules/a/b.key", false},
+		// Links into what is left out where it is, other checkouts, and words that rg reads otherwise.
+		{"rg -L x sub", "sub/.hid/id_rsa", true}, {"grep -R --exclude-dir=.hid x sub", "sub/.hid/id_rsa", true}, {"grep -R --exclude-dir=.hid x src", "sub/.hid/id_rsa", false}, {"find -L sub -not -path 'sub/.hid/*' -exec cat {} +", "sub/.hid/id_rsa", true}, {"tar -chf - --exclude=.hid sub", "sub/.hid/id_rsa", true},
+		{"rg x", "nested/ignored.pem nested/.git/HEAD", true}, {"rg x", "nested/ignored.pem", false},
+		{"rg x -t java", "keystore.properties", true}, {"rg x -t elixir", "config/prod.secret.exs", true}, {"rg x -t python", "credentials.json", false},
 		{"npm pack", `secret/a.pem package.json={"files":["secret"]}`, true}, {"npm pack", `secret/a.pem package.json={"fil\u0065s":["secret"]}`, true}, {"npm pack", `secret/a.pem package.json={"main":"secret/a.pem"}`, true}, {"npm pack", `secret/a.pem package.json={"main":"main.go","test":"echo_\"x\""}`, false}, {"npm pack", `secret/a.pem package.json={"main":"secret/\u0061.pem"}`, true}, {"npm pack", `node_modules/a/b.key package.json={"bundledDependencies":["a"]}`, true}, {"npm pack", `.env package.json={"files":["src","dist"]}`, false}, {"npm pack", `.env package.json={"files":["*.js"]}`, true}, {"npm pack", `secret/a.pem package.json={"files":["SECRET"]}`, true}, {"npm pack", `secret/a.pem package.json={"files":["src/../secret/*"]}`, true}, {"npm pack", `secret/a.pem package.json={"files":["secret/a.pem"],"FILES":["src"]}`, true}, {"npm pack", `secret/a.pem package.json={"files":["src"],"files":["secret"]}`, true}, {"npm pack", `ignored.pem package.json={"files":["./"]}`, true}, {"npm pack", `ignored.pem package.json={"files":[]}`, false},
 		// A pattern of a path is read as the path is written.
 		{"rg -uu S src/.. -g '!sub/*' -g '!.git'", "sub/.env", true}, {"rg -uu S . -g '!sub/**' -g '!.git'", "sub/.env", false}, {"rg -uu S ./. -g '!sub/**' -g '!.git'", "sub/.env", true}, {"tar --exclude=./sub -cf - src/..", "sub/.env", true}, {"tar --exclude=./sub -cf - .", "sub/.env", false}, {"tar --exclude=./sub -cf - ./", "sub/.env", false},
@@ -117,6 +124,49 @@ func TestLargeFolders(t *testing.T) {
 	}
 	if seg := a.Analyze(t.Context(), bash("grep -r x /opt/many"), approvaltest.Named("/home/ann/p")).Segments[0]; !slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState) {
 		t.Errorf("elsewhere: %+v", seg.Findings)
+	}
+}
+
+// TestManyWalks: what is left of the work for a later command is no reason to pass.
+func TestManyWalks(t *testing.T) {
+	a := walked("sub/.env")
+	a.World = large{a.World.(*approvaltest.World)}
+	segments := a.Analyze(t.Context(), bash("grep -r x .; grep -r y .; grep -r z .; grep -r x sub"), approvaltest.Named("/home/ann/p")).Segments
+	if len(segments[0].Findings) > 0 || !slices.Contains(reasons(segments[3].Findings), approval.ReasonProtectedState) {
+		t.Errorf("%+v, %+v", segments[0].Findings, segments[3].Findings)
+	}
+}
+
+// TestIgnoredLines: a line of .gitignore means what git reads in it.
+func TestIgnoredLines(t *testing.T) {
+	for line, asks := range map[string]bool{"server.key": false, "server.key  ": false, "server.key\r": false, " server.key": true, "\tserver.key": true, "server.key/": true, "# server.key": true, "\ufeffserver.key": true} {
+		a := walked("server.key")
+		a.World.(*approvaltest.World).Files["/home/ann/p/.gitignore"] = approvaltest.File{Mode: 0o644, UID: 500, Text: line + "\n"}
+		seg := a.Analyze(t.Context(), bash("rg x"), approvaltest.Named("/home/ann/p")).Segments[0]
+		if got := slices.Contains(reasons(seg.Findings), approval.ReasonProtectedState); got != asks {
+			t.Errorf("%q: %v", line, seg.Findings)
+		}
+	}
+}
+
+// TestWalksOfTheirs: where the agent's own shell runs a text, nobody looks again at
+// what an earlier command brought.
+func TestWalksOfTheirs(t *testing.T) {
+	for text, asks := range map[string]bool{
+		"mv src s2; rg x s2": true, "cp -r src s2 && grep -rn x s2": true, "ln -s src s2; grep -R x s2": true, "rm .gitignore; rg x": true, "touch .ignore; rg x": true,
+		"git status && grep -rn x src": false, "rm -rf src/old; grep -rn x src": false, "grep -rn x src; mv src s2": false, "rg x; rg y": false,
+	} {
+		req := bash(text)
+		req.Who = approval.Theirs
+		asked := false
+		for _, seg := range walked().Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")).Segments {
+			asked = asked || slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool {
+				return f.Reason == approval.ReasonRuntimeValue && strings.Contains(f.Sentence, "may bring")
+			})
+		}
+		if asked != asks {
+			t.Errorf("%s: %t", text, asked)
+		}
 	}
 }
 

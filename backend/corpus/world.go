@@ -76,6 +76,15 @@ func (w *World) Head(file approval.File, n int) ([]byte, error) {
 	return text[:min(max(n, 0), len(text))], nil
 }
 
+// Link returns what a link says, "" for what is none.
+func (w *World) Link(name string) string {
+	n, err := w.walk(path.Dir(name), false)
+	if err != nil || n.kids[w.key(path.Base(name))] == nil {
+		return ""
+	}
+	return n.kids[w.key(path.Base(name))].link
+}
+
 // Kept reports whether a path is outside of all homes.
 func (w *World) Kept(name string) bool {
 	return !strings.HasPrefix(name, "/Users/") && !strings.HasPrefix(name, "/home/")

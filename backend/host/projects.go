@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -82,7 +83,8 @@ func projectsAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if one.Path, err = FolderToName(one.Path, h.opt.Home); err != nil {
 		return nil, err
 	}
-	one.AddedAt = time.Now().UnixMilli()
+	who := h.makerOf(c).who // what the door knows, whatever the call says
+	one.AddedAt, one.AddedBy = time.Now().UnixMilli(), strings.ToValidUTF8(who[:min(len(who), store.MaxAddedBy)], "")
 	return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 		d.Name(one)
 		return nil
@@ -106,10 +108,14 @@ func projectsRemove(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 // RemoveProject takes out what was said of a folder, by the name in the list or by
 // one that leads there.
 func RemoveProject(d *store.Document, at, agentID string) error {
-	if len(d.Unname(at, agentID)) > 0 {
+	var agents []string // all
+	if agentID != "" {
+		agents = []string{agentID}
+	}
+	if len(d.Unname(at, agents...)) > 0 {
 		return nil
 	}
-	if file, err := (command.Disk{}).Look(at); err == nil && len(d.Unname(file.Path, agentID)) > 0 {
+	if file, err := (command.Disk{}).Look(at); err == nil && len(d.Unname(file.Path, agents...)) > 0 {
 		return nil
 	}
 	return fmt.Errorf("nothing was said of the folder %s: see `countersign projects list`", display.Escape(at))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,7 +92,7 @@ func TestProjectsByCall(t *testing.T) {
 	must(t, os.Symlink(b.path("plain"), b.path("way")))
 	must(t, os.WriteFile(b.path("file"), nil, 0o600))
 	add := func(at string) error {
-		return b.call("projects.add", map[string]any{"project": approval.Project{Path: at}}, nil)
+		return b.call("projects.add", map[string]any{"project": approval.Project{Path: at, AddedBy: "settings" + strings.Repeat("x", 1000)}}, nil)
 	}
 	for _, at := range []string{b.home, "/", "/etc", "/usr/share", "/tmp", b.path(".config/gcloud"), b.path("file"), b.path("nothing"), "plain", ""} {
 		if err := add(at); err == nil {
@@ -101,7 +102,7 @@ func TestProjectsByCall(t *testing.T) {
 	must(t, add(b.path("way")))
 	var got Projects
 	must(t, b.call("projects.list", nil, &got))
-	if n := len(got.Projects); n != 2 || got.Projects[1].Path != b.path("plain") || got.Projects[1].Why != "" {
+	if n := len(got.Projects); n != 2 || got.Projects[1].Path != b.path("plain") || strings.HasPrefix(got.Projects[1].AddedBy, "settings") || got.Projects[1].AddedBy == "" || got.Projects[1].Why != "" {
 		t.Errorf("%+v", got)
 	}
 	must(t, os.Rename(b.path("plain"), b.path("gone")))

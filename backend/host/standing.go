@@ -85,11 +85,12 @@ func standingForget(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(h.Standing(), func(s gate.Standing) bool { return s.ID == params.ID })
+	list := h.Standing() // once: answers come and go
+	i := slices.IndexFunc(list, func(s gate.Standing) bool { return s.ID == params.ID })
 	if i < 0 {
 		return nil, fmt.Errorf("no answer %s stands: see `countersign approvals standing`", display.Escape(params.ID))
 	}
-	if one := h.Standing()[i]; one.Decision == approval.DecisionDeny {
+	if one := list[i]; one.Decision == approval.DecisionDeny {
 		line := fmt.Sprintf("Asks again, for agent %s, about: %s", one.AgentID, one.Command)
 		if _, err := h.person(ctx, c, difference{lines: sentences(line)}); err != nil {
 			return nil, err

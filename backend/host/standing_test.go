@@ -76,3 +76,25 @@ func TestADenialStands(t *testing.T) {
 		})
 	}
 }
+
+// TestForgetADenial: to be asked again about what was denied takes the person, and a
+// no of theirs leaves it as it is.
+func TestForgetADenial(t *testing.T) {
+	b, g := windowed(t)
+	b.askers.always = true
+	b.mustSet(t, "ask", "on-miss")
+	p, shown, done := b.waits("touch", "never")
+	must(t, b.call("pending.answer", map[string]any{"id": p.ID, "digest": shown.Digest, "count": shown.Count, "decision": "deny"}, nil))
+	<-done
+	forget := func() error { return b.call("standing.forget", map[string]string{"id": b.Standing()[0].ID}, nil) }
+	before := g.count()
+	g.answer = refuse
+	if err := forget(); err == nil || g.count() != before+1 || len(b.Standing()) != 1 {
+		t.Errorf("nobody accepted it: %v, asked %d times, %+v", err, g.count()-before, b.Standing())
+	}
+	b.unwanted = unwanted{}
+	g.answer = accept
+	if err := forget(); err != nil || g.count() != before+2 || len(b.Standing()) != 0 {
+		t.Errorf("it was accepted: %v, asked %d times, %+v", err, g.count()-before, b.Standing())
+	}
+}

@@ -145,26 +145,38 @@ func (v view) worktree(git string) (tree string, told, ok bool) {
 	return tree, told, true
 }
 
-// coreWorktree reads core.worktree in settings of git. plain is false where the
-// value is written in a way that is not read here.
+// sectionLine and keyLine are the lines of settings of git that are read here, beside
+// empty ones and comments.
+var (
+	sectionLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[[ \t]*([A-Za-z0-9.-]+)([ \t]+"(?:[^"\\]|\\.)*")?[ \t]*\](.*)$`)
+	})
+	keyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=(.*))?$`) })
+)
+
+// coreWorktree reads core.worktree in settings of git. plain is false where a line
+// is written in a way that is not read here: git may read it as one that counts.
 func coreWorktree(text string) (value string, said, plain bool) {
-	section := ""
+	section, in := "", false
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasSuffix(line, `\`) {
 			return "", false, false // the next line belongs to it
 		}
-		if strings.HasPrefix(line, "[") {
-			name, rest, ok := strings.Cut(line[1:], "]")
-			if !ok {
-				return "", false, false
-			}
-			section, line = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(rest)
+		if m := sectionLine().FindStringSubmatch(line); m != nil {
+			section, in, line = strings.ToLower(m[1]+m[2]), true, strings.TrimSpace(m[3])
 		}
-		key, to, set := strings.Cut(line, "=")
-		if section != "core" || !strings.EqualFold(strings.TrimSpace(key), "worktree") {
+		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		if to = strings.TrimSpace(to); !set || to == "" || strings.ContainsAny(to, "\"\\;#") {
+		key := keyLine().FindStringSubmatch(line)
+		if key == nil || !in {
+			return "", false, false
+		}
+		if section != "core" || !strings.EqualFold(key[1], "worktree") {
+			continue
+		}
+		to := strings.TrimSpace(key[2])
+		if to == "" || strings.ContainsAny(to, "\"\\;#") {
 			return "", false, false
 		}
 		value, said = to, true

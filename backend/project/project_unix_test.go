@@ -142,6 +142,13 @@ func TestFind(t *testing.T) {
 	m.link(home+"moved", ".config/gcloud")
 	m.repository(home + "away/.git")
 	m.file(home+"away/.git/config", "[core]\n\tworktree = ../../Downloads\n")
+	for name, text := range map[string]string{
+		"bom": "\ufeff[core]\n\tworktree = ../../Downloads\n", "nosection": "worktree = ../../Downloads\n", "unread": "[core\n\tworktree = ..\n",
+		"strange": "[core]\n\twork_tree = x\n", "usual": "# x\n[core] ; y\n\tbare = false\n\tignorecase\n[branch \"a]b\"]\n\tmerge = refs/heads/a]b\n",
+	} {
+		m.repository(home + name + "/.git")
+		m.file(home+name+"/.git/config", text)
+	}
 	m.repository(home + "told/.git")
 	m.file(home+"told/.git/config", "[core]\n\tworktree = ..\n")
 	m.repository(home + "commons/.git")
@@ -184,6 +191,11 @@ func TestFind(t *testing.T) {
 		{"an empty .git", home + "empty", nil, offered(home + "empty")},
 		{"a link for .git", home + "linked", nil, offered(home + "linked")},
 		{"a repository that works elsewhere", home + "away", nil, offered(home + "away")},
+		{"settings that begin with a mark of their encoding", home + "bom", nil, offered(home + "bom")},
+		{"settings in no section", home + "nosection", nil, offered(home + "nosection")},
+		{"a section that does not end", home + "unread", nil, offered(home + "unread")},
+		{"a key that git does not take", home + "strange", nil, offered(home + "strange")},
+		{"settings as git writes them", home + "usual", nil, checkout(home + "usual")},
 		{"a repository that says where it is", home + "told", nil, checkout(home + "told")},
 		{"a repository that has its parts elsewhere", home + "commons", nil, offered(home + "commons")},
 		{"not there", home + "nothing", nil, approval.Folder{Never: "x"}},

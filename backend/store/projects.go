@@ -10,19 +10,20 @@ import (
 const maxProjects = 1_000
 
 // Name keeps what a person said of a folder, in the place of what they said of it
-// before: to the same agent, with every agent to all, and a no that would hold on.
+// before: to the same agent, and with every agent to all. What was said to every
+// agent holds on for the others.
 func (d *Document) Name(p approval.Project) {
 	d.Projects = slices.DeleteFunc(d.Projects, func(have approval.Project) bool {
-		return have.Path == p.Path && (p.Agent == "" || have.Agent == p.Agent || have.Agent == "" && have.No)
+		return have.Path == p.Path && (p.Agent == "" || have.Agent == p.Agent)
 	})
 	d.Projects = append(d.Projects, p)
 }
 
-// Unname takes out what was said of a folder to one agent, or with "" of it at all,
-// and returns that.
-func (d *Document) Unname(path, agentID string) (gone []approval.Project) {
+// Unname takes out what was said of a folder to these agents, "" for what was said
+// to every one, or with none of them all of it, and returns that.
+func (d *Document) Unname(path string, agents ...string) (gone []approval.Project) {
 	d.Projects = slices.DeleteFunc(d.Projects, func(have approval.Project) bool {
-		if have.Path != path || agentID != "" && have.Agent != agentID {
+		if have.Path != path || len(agents) > 0 && !slices.Contains(agents, have.Agent) {
 			return false
 		}
 		gone = append(gone, have)
@@ -44,10 +45,16 @@ func (s Snapshot) Projects() []approval.Project {
 }
 
 // projects returns what was said of folders to an agent, or with "" to all that
-// have no name here.
+// have no name here. What was said to it alone decides before what was said to every
+// agent.
 func (d *Document) projects(agentID string) (list []approval.Project) {
+	own := map[string]bool{}
 	for _, p := range d.Projects {
-		if p.About(agentID) {
+		own[p.Path] = own[p.Path] || p.Agent != "" && p.About(agentID)
+	}
+	for _, p := range d.Projects {
+		if p.About(agentID) && (p.Agent != "") == own[p.Path] {
+			p.Agent = "" // to whom it was said makes no difference any more
 			list = append(list, p)
 		}
 	}

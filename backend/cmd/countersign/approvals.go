@@ -350,7 +350,7 @@ func (c approvalsApprove) Run(p *program) error {
 
 type approvalsDeny struct {
 	Note string `help:"What the agent should know." placeholder:"TEXT"`
-	For  string `help:"How long the same is denied without a question: a time, session, or once for this one alone." default:"10m" placeholder:"HOW-LONG"`
+	For  string `help:"How long the same is denied without a question: a time, such as 2h, session, or once for this one alone. Without it, as long as the host says: the answer tells until when." placeholder:"HOW-LONG"`
 	ID   string `arg:"" help:"Id of the question, or its beginning."`
 }
 
