@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/protected"
 )
 
 // walker is a program that may read folders as a whole: its words as they stand,
@@ -170,50 +169,6 @@ func sevenWalk(r walker) *walk {
 	}
 	return &walk{roots: r.read.operandsBehind(1), here: len(r.read.operandsBehind(0)) < 2, hidden: true, links: true}
 }
-
-// packWalk: a package holds all of its folder but what .gitignore names, or
-// .npmignore where there is one.
-func packWalk(r walker) *walk {
-	if r.read == nil || r.read.sub != "npm pack" && r.read.sub != "pnpm pack" || len(r.read.given("--dry-run")) > 0 {
-		return nil
-	}
-	w := &walk{roots: r.read.operandsBehind(0), here: true, hidden: true, not: leaves(".git", ".npmrc")}
-	names := r.packs(r.read.dir)
-	if w.ignores = names == ""; !strings.Contains(names, "bundle") {
-		w.not = append(w.not, leaves("node_modules")...)
-	}
-	return w
-}
-
-// packs returns what in a package counts more than its .gitignore: the other file
-// in its place, and words of package.json that say what is in it.
-func (j *job) packs(root string) (names string) {
-	if _, err := j.look(path.Join(root, ".npmignore")); err == nil {
-		names = ".npmignore "
-	}
-	file, err := j.look(path.Join(root, "package.json"))
-	if err != nil {
-		return names
-	}
-	text, err := j.World.Head(file, maxIgnore+1)
-	if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || strings.Contains(string(text), `\u`) {
-		return "files bundle "
-	}
-	for _, word := range []string{`"files"`, `"bundle`} {
-		if strings.Contains(string(text), word) {
-			names += word
-		}
-	}
-	for _, word := range jsonText().FindAllString(string(text), -1) { // what is its main file is in it
-		if j.kinds(join(root, strings.Trim(word, `"`)), j.look).Has(protected.Secret | protected.Private) {
-			names += word
-		}
-	}
-	return names
-}
-
-// jsonText is a text in a file of JSON.
-var jsonText = expression(`"[^"\\]+"`)
 
 func copyWalk(r walker) *walk {
 	if r.read == nil {
