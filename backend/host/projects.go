@@ -188,6 +188,9 @@ func (h *Host) askProject(ctx context.Context, asked gate.ProjectQuestion) error
 	}
 	h.log.Info("the person said whether a folder is a project", "folder", display.Line(one.Path), "answer", answer, "agent", display.Line(asked.AgentID))
 	_, err = h.edit("", theWindow, func(d *store.Document) error {
+		if ctx.Err() != nil { // nobody waits for it any more, or everything was stopped
+			return gate.ErrNoAnswer
+		}
 		d.Name(one)
 		return nil
 	})
