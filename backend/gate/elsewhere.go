@@ -11,8 +11,7 @@ import (
 // answeredElsewhere reports whether the yes counts that was given at a gateway:
 // where a person switched that on for it, for a run that is just what was
 // prepared, under the policy of then. What is asked about always, and what only
-// a person here may let through, it does not answer (product.md, two
-// credentials).
+// a person here may let through, it does not answer.
 func (f *flight) answeredElsewhere() bool {
 	c, p := f.req.Claim, f.req.Prepared
 	switch {

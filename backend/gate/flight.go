@@ -200,7 +200,7 @@ func (f *flight) proceed(ctx context.Context) *approval.Denial {
 	return f.grants()
 }
 
-// Life of a question (product.md, defaults and numbers).
+// Life of a question.
 const (
 	questionLife  = 10 * time.Minute
 	execLife      = 18 * time.Second
@@ -237,7 +237,7 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	prompt := f.prompt(ends)
 	prompt.Turns = way.turns
 	f.row.Choices = prompt.Judgement.Choices
-	shown := &bound{f.plan, f.judgement, f.contents(), f.same()}
+	shown := &bound{f.req, f.plan, f.judgement, f.contents(), f.same()}
 	prompt.Bound = shown
 	if latest.Sub(ends) >= worthHolding {
 		prompt.Latest = latest.UnixMilli()

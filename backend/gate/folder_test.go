@@ -98,6 +98,11 @@ func TestTwoCalls(t *testing.T) {
 	if err := os.WriteFile(home+"/settings", []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	call := b.call("file_write", "path", home+"/.gitconfig", "content", "[core]\n\tfsmonitor = ./x\n")
+	call.Cwd = home
+	if got := b.evaluate(call); got == "allow" {
+		t.Errorf("file_write: %s", got)
+	}
 	for _, words := range [][]string{{"cp", "settings", ".gitconfig"}, {"git", "status"}} {
 		req := b.request(words...)
 		req.Cwd = home
@@ -110,45 +115,62 @@ func TestTwoCalls(t *testing.T) {
 // TestFolderSwapped: another folder, or a link, in the place of the project between
 // the look and the start denies it.
 func TestFolderSwapped(t *testing.T) {
-	for name, swap := range map[string]func(b *bench){
-		"a link": func(b *bench) {
+	for name, c := range map[string]struct {
+		want approval.Reason
+		swap func(b *bench)
+	}{
+		"a link": {approval.ReasonOutsideFolder, func(b *bench) {
 			for _, err := range []error{os.Rename(b.path("p"), b.path("old")), os.Symlink(b.path("q"), b.path("p"))} {
 				if err != nil {
 					b.t.Error(err)
 				}
 			}
-		},
-		"another folder": func(b *bench) {
+		}},
+		"another folder": {approval.ReasonDrifted, func(b *bench) {
 			for _, err := range []error{os.Rename(b.path("p"), b.path("old")), os.Rename(b.path("q"), b.path("p"))} {
 				if err != nil {
 					b.t.Error(err)
 				}
 			}
-		},
-		"no checkout any more": func(b *bench) {
+		}},
+		"another folder with the one in it that it works in": {approval.ReasonDrifted, func(b *bench) {
+			for _, err := range []error{
+				os.Remove(b.path("q/sub")), os.Rename(b.path("p/sub"), b.path("q/sub")), os.Rename(b.path("p"), b.path("old")), os.Rename(b.path("q"), b.path("p")),
+			} {
+				if err != nil {
+					b.t.Error(err)
+				}
+			}
+		}},
+		"no checkout any more": {approval.ReasonDrifted, func(b *bench) {
 			if err := os.RemoveAll(b.path("p/.git")); err != nil {
 				b.t.Error(err)
 			}
-		},
+		}},
 	} {
 		b := newBench(t, approval.Entry{Pattern: "touch"}, approval.Entry{Pattern: "ls"})
 		b.noProject()
 		b.nobody()
 		b.checkout("p")
 		b.checkout("q")
+		for _, dir := range []string{"p/sub", "q/sub"} {
+			if err := os.Mkdir(b.path(dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
 		req := b.request("bash", "-c", "touch one; touch two")
-		req.Cwd = b.path("p")
+		req.Cwd = b.path("p/sub")
 		checked := 0
 		b.afterCheck = func() {
 			if checked++; checked == 1 {
-				swap(b)
+				c.swap(b)
 			}
 		}
 		r := b.Run(t.Context(), req)
-		if r.Denied == nil || r.Denied.Reason != approval.ReasonDrifted && r.Denied.Reason != approval.ReasonOutsideFolder {
+		if r.Denied == nil || r.Denied.Reason != c.want {
 			t.Errorf("%s: %+v", name, r.Denied)
 		}
-		for _, at := range []string{"p/two", "q/two", "old/two"} {
+		for _, at := range []string{"p/sub/two", "q/sub/two", "old/sub/two"} {
 			if _, err := os.Stat(b.path(at)); err == nil {
 				t.Errorf("%s: %s was made", name, at)
 			}
@@ -158,9 +180,14 @@ func TestFolderSwapped(t *testing.T) {
 		b.noProject()
 		b.checkout("p")
 		b.checkout("q")
-		b.person(once, func() { swap(b) })
+		for _, dir := range []string{"p/sub", "q/sub"} {
+			if err := os.Mkdir(b.path(dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.person(once, func() { c.swap(b) })
 		req = b.request("touch", "x")
-		req.Cwd = b.path("p")
+		req.Cwd = b.path("p/sub")
 		if r := b.Run(t.Context(), req); r.Denied == nil {
 			t.Errorf("%s, while it is asked: it ran", name)
 		}
@@ -290,42 +317,166 @@ func TestNamedWhileAsked(t *testing.T) {
 	}
 }
 
-// TestManyFolders: an agent that works in many folders cannot fill the panel with
-// questions about them.
-func TestManyFolders(t *testing.T) {
-	b := newBench(t, approval.Entry{Pattern: "touch"})
-	b.noProject()
-	b.person(no, nil)
-	var open, most atomic.Int32
-	answer := make(chan struct{})
-	b.AskProject = func(context.Context, gate.ProjectQuestion) error {
-		n := open.Add(1)
-		defer open.Add(-1)
-		for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
-		}
-		<-answer
-		return gate.ErrNoAnswer
+// TestRecheckedAsAsked: a question that waits when its folder is named is judged as it
+// was asked, with its variables, and a call of a tool, too.
+func TestRecheckedAsAsked(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "tool:file_write"}, approval.Entry{Pattern: "touch", Env: map[string][]string{"FLAVOUR": {"sweet"}}})
+	of := func(cwd, text string) bool {
+		req := b.request("bash", "-c", text)
+		req.Cwd, req.Env = cwd, map[string]string{"FLAVOUR": "sweet"}
+		return b.Run(t.Context(), req).Denied == nil
 	}
-	var over sync.WaitGroup
-	var refused atomic.Int32
-	for i := range 20 {
-		dir := fmt.Sprintf("plain%d", i)
-		if err := os.Mkdir(b.path(dir), 0o755); err != nil {
+	for name, c := range map[string]struct {
+		ask    func(cwd string) bool
+		passes bool
+	}{
+		"a call of a tool": {func(cwd string) bool {
+			call := b.call("file_write", "path", cwd+"/x")
+			call.Cwd = cwd
+			return b.evaluate(call) == "allow"
+		}, true},
+		"a variable that the text keeps":   {func(cwd string) bool { return of(cwd, "FLAVOUR=sweet; touch x") }, true},
+		"a variable that the text changes": {func(cwd string) bool { return of(cwd, "FLAVOUR=sour; touch x") }, false},
+	} {
+		b.noProject()
+		dir := b.path(name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		req := b.request("touch", "x")
-		req.Cwd = b.path(dir)
-		over.Go(func() {
-			b.Run(t.Context(), req)
-			if refused.Add(1) == 15 { // the others wait for an answer about their folder
-				close(answer)
+		done := make(chan bool, 1)
+		go func() { done <- c.ask(dir) }()
+		for cursor, list := b.pending.Watch(t.Context(), 0); len(list) == 0; {
+			cursor, list = b.pending.Watch(t.Context(), cursor)
+		}
+		b.edit(func(d *store.Document) error { d.Name(approval.Project{Path: dir}); return nil })
+		b.Recheck()
+		waits := len(b.pending.List()) > 0
+		if waits == c.passes {
+			t.Errorf("%s: it waits: %v", name, waits)
+		}
+		if waits {
+			b.Stop("person")
+		}
+		if got := <-done; got != c.passes {
+			t.Errorf("%s: it passed: %v", name, got)
+		}
+	}
+}
+
+// TestManyFolders: one question about a folder waits at a time, and one family has a
+// few of them in an hour, whatever names, sessions and folders it has.
+func TestManyFolders(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		agent, session func(i int) string
+		family         func(i int) string
+		asked          int32
+	}{
+		{"an agent", func(int) string { return "main" }, func(int) string { return "s" }, func(int) string { return "" }, 5},
+		{"an agent with many sessions", func(int) string { return "main" }, func(i int) string { return fmt.Sprint("s", i) }, func(int) string { return "" }, 5},
+		{"a family with many names", func(i int) string { return fmt.Sprint("a", i) }, func(i int) string { return fmt.Sprint("s", i) }, func(int) string { return "f" }, 5},
+		{"families", func(int) string { return "main" }, func(int) string { return "s" }, func(i int) string { return fmt.Sprint("f", i%4) }, 20},
+	} {
+		b := newBench(t, approval.Entry{Pattern: "touch"})
+		b.noProject()
+		b.person(no, nil)
+		var asked, open atomic.Int32
+		b.AskProject = func(context.Context, gate.ProjectQuestion) error {
+			asked.Add(1)
+			if open.Add(1) > 1 {
+				t.Errorf("%s: two at a time", c.name)
 			}
-		})
+			open.Add(-1)
+			return gate.ErrNoAnswer
+		}
+		for i := range 24 {
+			dir := fmt.Sprintf("plain%d", i)
+			if err := os.Mkdir(b.path(dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			req := b.request("touch", "x")
+			req.Cwd, req.AgentID, req.SessionKey, req.Peer.Family = b.path(dir), c.agent(i), c.session(i), c.family(i)
+			b.Run(t.Context(), req)
+		}
+		if n := asked.Load(); n != c.asked {
+			t.Errorf("%s: asked about %d folders, want %d", c.name, n, c.asked)
+		}
 	}
-	over.Wait()
-	if n := most.Load(); n != 5 {
-		t.Errorf("%d were asked about at a time", n)
+}
+
+// TestFolderQuestionGivesWay: what ends a question about a folder, and that it holds
+// nothing else up. No answer counts after its end.
+func TestFolderQuestionGivesWay(t *testing.T) {
+	other := func(b *bench) {
+		req := b.request("mkdir", "/etc/x")
+		req.AgentID = "other"
+		go b.Run(b.t.Context(), req)
 	}
+	for name, c := range map[string]struct {
+		then func(b *bench, leave func())
+		ends bool // the question about the folder, and not only the wait for it
+	}{
+		"its caller has gone":            {func(_ *bench, leave func()) { leave() }, true},
+		"everything is stopped":          {func(b *bench, _ func()) { b.Stop("person") }, true},
+		"a question of another is there": {func(b *bench, _ func()) { other(b) }, false},
+	} {
+		b := newBench(t, approval.Entry{Pattern: "touch"})
+		b.noProject()
+		if err := os.Mkdir(b.path("plain"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		asked, ended := make(chan struct{}), make(chan struct{})
+		b.AskProject = func(ctx context.Context, _ gate.ProjectQuestion) error {
+			close(asked)
+			<-ctx.Done()
+			close(ended)
+			return gate.ErrNoAnswer
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		req, done := b.request("touch", "x"), make(chan struct{})
+		req.Cwd, req.Deadline = b.path("plain"), time.Now().Add(time.Hour)
+		go func() { defer close(done); b.Run(ctx, req) }()
+		<-asked
+		c.then(b, leave)
+		if !c.ends { // the command itself asks now, beside the other
+			for cursor, list := b.pending.Watch(t.Context(), 0); len(list) < 2; {
+				cursor, list = b.pending.Watch(t.Context(), cursor)
+			}
+			select {
+			case <-ended:
+				t.Errorf("%s: the question about the folder is over, too", name)
+			default:
+			}
+			leave()
+		}
+		<-ended
+		<-done
+		b.Stop("person")
+		leave()
+	}
+}
+
+// TestNoFolderQuestionBesideOthers: while something waits for the person, no folder is
+// asked about, and the command asks at once.
+func TestNoFolderQuestionBesideOthers(t *testing.T) {
+	b := newBench(t, approval.Entry{Pattern: "touch"})
+	b.noProject()
+	if err := os.Mkdir(b.path("plain"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.AskProject = func(context.Context, gate.ProjectQuestion) error {
+		t.Error("it was asked")
+		return gate.ErrNoAnswer
+	}
+	for i, words := range [][]string{{"mkdir", "/etc/x"}, {"touch", "x"}} {
+		req := b.request(words...)
+		req.Cwd, req.AgentID = b.path("plain"), fmt.Sprint("a", i)
+		go b.Run(t.Context(), req)
+		for cursor, list := b.pending.Watch(t.Context(), 0); len(list) <= i; {
+			cursor, list = b.pending.Watch(t.Context(), cursor)
+		}
+	}
+	b.Stop("person")
 }
 
 // TestNobodyAskedOfTheFolder: where nobody can be asked, the denial says how a person

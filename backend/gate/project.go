@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -27,31 +28,62 @@ type ProjectQuestion struct {
 var ErrNoAnswer = errors.New("nobody said whether the folder is a project")
 
 const (
-	// projectLife is how long it is asked whether a folder is a project.
+	// projectLife is how long it is asked at most whether a folder is a project.
 	projectLife = 2 * time.Minute
 	// maxSilent bounds the questions about folders that are known to have gone
 	// unanswered.
 	maxSilent = 1000
-	// maxOpenFolders bounds the folders that are asked about at a time: they are asked
-	// about before the questions of others.
-	maxOpenFolders = 5
+	// projectsPerHour bounds the questions about folders of one family: an agent can
+	// work in as many folders, and name as many sessions, as it likes. maxHourly is how
+	// many families that is known of; no other is asked about a folder meanwhile.
+	projectsPerHour = 5
+	maxHourly       = 1000
 )
 
-// projects are the questions about folders that wait, and those that nobody
-// answered: a session hears each once.
+// projects are the question about a folder that waits, of which there is one at a time,
+// when each family was asked, and what nobody answered: a session hears each once.
 type projects struct {
 	mu     sync.Mutex
-	open   map[[2]string]chan struct{} // by agent and folder; closed at the end
-	silent map[[3]string]time.Time     // by agent, session and folder
+	open   *projectAsked
+	hourly map[string][]time.Time
+	silent map[[3]string]time.Time // by agent, session and folder
+}
+
+// projectAsked is one question about a folder.
+type projectAsked struct {
+	family, agentID, folder string
+	callers                 int             // that wait for it
+	wanted                  context.Context // ends when the last of them has gone
+	leave                   context.CancelFunc
+	over                    context.Context // ends with the question
 }
 
 // mayAsk reports whether a session may be asked about a folder, and remembers
 // nothing.
-func (p *projects) mayAsk(agentID, session, folder string, now time.Time) bool {
+func (p *projects) mayAsk(family, agentID, session, folder string, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if open := p.open; open != nil {
+		return open.is(family, agentID, folder)
+	}
 	at, was := p.silent[[3]string{agentID, session, folder}]
-	return !was || now.Sub(at) > sessionLife
+	return p.room(family, now) && (!was || now.Sub(at) > sessionLife)
+}
+
+func (o *projectAsked) is(family, agentID, folder string) bool {
+	return o.family == family && o.agentID == agentID && o.folder == folder
+}
+
+// room reports whether a family was asked about few enough folders within an hour.
+func (p *projects) room(family string, now time.Time) bool {
+	for who, list := range p.hourly {
+		list = slices.DeleteFunc(list, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+		if p.hourly[who] = list; len(list) == 0 {
+			delete(p.hourly, who)
+		}
+	}
+	list, known := p.hourly[family]
+	return len(list) < projectsPerHour && (known || len(p.hourly) < maxHourly)
 }
 
 func (p *projects) wentSilent(agentID, session, folder string, now time.Time) {
@@ -63,44 +95,57 @@ func (p *projects) wentSilent(agentID, session, folder string, now time.Time) {
 	p.silent[[3]string{agentID, session, folder}] = now
 }
 
-// join returns what ends with the question of an agent about a folder, and begins
-// one where none waits; nil where many others do.
-func (p *projects) join(log *slog.Logger, agentID, folder string, ask func()) <-chan struct{} {
+// join has a caller, who is there until ctx ends, wait for the question of an agent
+// about a folder, and begins it where none waits. It returns what ends with it; nil
+// where another one waits, or its family had enough of them.
+func (p *projects) join(ctx context.Context, log *slog.Logger, family, agentID, folder string, now time.Time, ask func(context.Context)) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := [2]string{agentID, folder}
-	if done := p.open[key]; done != nil {
-		return done
-	}
-	if len(p.open) >= maxOpenFolders {
+	one := p.open
+	switch {
+	case one != nil && !one.is(family, agentID, folder), one == nil && !p.room(family, now), ctx.Err() != nil:
 		return nil
-	}
-	if p.open == nil {
-		p.open = map[[2]string]chan struct{}{}
-	}
-	done := make(chan struct{})
-	p.open[key] = done
-	go func() {
-		defer rescue.Catch(log, "the question whether a folder is a project", nil)
-		defer func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			delete(p.open, key)
-			close(done)
+	case one == nil:
+		one = &projectAsked{family: family, agentID: agentID, folder: folder}
+		one.wanted, one.leave = context.WithCancel(context.Background())
+		over, end := context.WithCancel(context.Background())
+		one.over, p.open = over, one
+		if p.hourly == nil {
+			p.hourly = map[string][]time.Time{}
+		}
+		p.hourly[family] = append(p.hourly[family], now)
+		go func() {
+			defer rescue.Catch(log, "the question whether a folder is a project", nil)
+			defer end()
+			defer func() {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.open = nil
+			}()
+			defer one.leave()
+			ask(one.wanted)
 		}()
-		ask()
-	}()
-	return done
+	}
+	one.callers++
+	context.AfterFunc(ctx, rescue.Guarded(log, "a caller that waited for an answer about its folder", func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if one.callers--; one.callers == 0 {
+			one.leave()
+		}
+	}))
+	return one.over
 }
 
 // askProject has the person say whether the folder that the agent works in is a
 // project, where that would change what is judged, and judges again. It is asked
-// apart from the request, which waits for half of its time at most: the answer is
-// for all that comes after it, too. It reports whether somebody was asked.
+// only while nothing else is, and gives way to what comes: the request waits for half
+// of its time at most, and until a question waits. It ends with the last request that
+// it was asked for. It reports whether somebody was asked.
 func (f *flight) askProject(ctx context.Context) bool {
-	folder := f.plan.Folder
-	if f.AskProject == nil || f.askedProject || !f.Asker.CanAsk() ||
-		!f.projects.mayAsk(f.req.AgentID, f.req.SessionKey, folder.Offer, f.Now()) || !f.projectMatters(ctx) {
+	folder, family := f.plan.Folder, pending.Family(f.req.Peer, f.req.AgentID)
+	if f.AskProject == nil || f.askedProject || !f.Asker.CanAsk() || f.Pending.Waiting() > 0 ||
+		!f.projects.mayAsk(family, f.req.AgentID, f.req.SessionKey, folder.Offer, f.Now()) || !f.projectMatters(ctx) {
 		return false
 	}
 	f.askedProject = true
@@ -110,26 +155,26 @@ func (f *flight) askProject(ctx context.Context) bool {
 	}
 	q := ProjectQuestion{AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Folder: folder.Offer, File: at, Text: f.plan.Text}
 	gate := f.Gate
-	done := f.projects.join(f.Log, q.AgentID, q.Folder, func() {
-		asked, cancel := context.WithTimeout(context.Background(), projectLife)
+	over := f.projects.join(ctx, f.Log, family, q.AgentID, q.Folder, f.Now(), func(wanted context.Context) {
+		asked, cancel := context.WithTimeout(wanted, projectLife)
 		defer cancel()
 		switch err := gate.AskProject(asked, q); {
+		case wanted.Err() != nil: // it ended before its time, so it may be asked again
 		case errors.Is(err, ErrNoAnswer):
 			gate.projects.wentSilent(q.AgentID, q.SessionKey, q.Folder, gate.Now())
 		case err != nil:
 			gate.Log.Info("it was not asked whether a folder is a project", "error", err)
 		}
 	})
-	if done == nil {
+	if over == nil {
 		return false
 	}
 	ends, _ := f.questionEnds()
-	wait := time.NewTimer(ends.Sub(f.Now()) / 2)
-	defer wait.Stop()
-	select {
-	case <-done:
-	case <-wait.C:
-	case <-ctx.Done():
+	wait, cancel := context.WithTimeout(ctx, ends.Sub(f.Now())/2)
+	defer cancel()
+	defer context.AfterFunc(over, cancel)()
+	for cursor := uint64(0); wait.Err() == nil && f.Pending.Waiting() == 0; {
+		cursor, _ = f.Pending.Watch(wait, cursor)
 	}
 	return true
 }

@@ -33,8 +33,12 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 			in.Env = append(in.Env, approval.Variable{Name: change.Name, Value: change.Value, Unknown: change.Secret})
 		}
 	}
-	if plan := g.inProject(rules, &p); plan != nil {
+	waits := g.Pending.While(p.ID)
+	if plan := g.inProject(waits, rules, &p); plan != nil {
 		in.Plan = plan
+		if waits.Err() != nil {
+			return approval.Answer{}, false // nobody waits for the rest of it
+		}
 	}
 	switch j := rules.Evaluate(in); j.Verdict {
 	case approval.VerdictAllow:
@@ -45,25 +49,22 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 	return approval.Answer{}, false
 }
 
-// inProject makes the plan of a waiting command anew where its folder was no project
-// and is one now; nil elsewhere.
-func (g *Gate) inProject(rules *rules, p *approval.Prompt) *approval.Plan {
-	if p.Plan.Folder.Path != "" || p.Plan.Tool != nil || len(rules.projects) == 0 {
+// inProject makes the plan of a question anew where its folder was no project and is
+// one now, as long as somebody waits for it; nil elsewhere.
+func (g *Gate) inProject(waits context.Context, rules *rules, p *approval.Prompt) *approval.Plan {
+	b, ok := p.Bound.(*bound)
+	if !ok || p.Plan.Folder.Path != "" || len(rules.projects) == 0 || waits.Err() != nil {
 		return nil
 	}
-	m, err := g.Machine(context.Background()) // there is one: something waits
+	m, err := g.Machine(waits) // there is one: something waits
 	if err != nil {
 		return nil
 	}
-	req := approval.Request{Command: p.Plan.Argv, Cwd: p.Plan.Cwd.Path, Who: p.Who, AgentID: p.AgentID, SessionKey: p.SessionKey}
-	if len(req.Command) == 0 {
-		req.Text = p.Plan.Text
-	}
-	folder := rules.folder(m, &req)
+	folder := rules.folder(m, &b.req)
 	if folder.Path == "" {
 		return nil
 	}
-	plan := analyze(context.Background(), m, &req, folder)
+	plan := analyze(waits, m, &b.req, folder)
 	return &plan
 }
 

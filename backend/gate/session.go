@@ -12,8 +12,7 @@ import (
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-// sessionLife is how long a session lasts without a request (product.md,
-// leases).
+// sessionLife is how long a session lasts without a request.
 const sessionLife = 12 * time.Hour
 
 // maxSessions bounds the sessions that are remembered. What is forgotten is

@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	// againLife is how long a yes is kept for a request that is asked again
-	// (product.md, defaults and numbers).
+	// againLife is how long a yes is kept for a request that is asked again.
 	againLife = 10 * time.Minute
 	// maxStanding bounds the answers that stand; the oldest goes for a new one.
 	maxStanding = 200
@@ -65,6 +64,7 @@ type standingAnswer struct {
 
 // bound is what a yes holds for: what was shown, and what its files held.
 type bound struct {
+	req       approval.Request
 	plan      approval.Plan
 	judgement approval.Judgement
 	held      contents

@@ -150,10 +150,11 @@ func (f *flight) usedByTool() {
 
 // analyzeTool makes the plan of a tool call.
 func analyzeTool(ctx context.Context, m *Machine, req *approval.Request, folder approval.Folder) approval.Plan {
+	search := m.Analyzer.Searcher(ctx)
 	tool, err := toolpolicy.Look(req.Tool, folder, toolpolicy.Machine{
 		Home: m.Analyzer.Home, Look: m.Analyzer.World.Look, Link: linkText, Protected: m.Analyzer.Protected, Key: m.Analyzer.Key,
 		Search: func(folder string, o toolpolicy.Opened) (string, bool) {
-			return m.Analyzer.Searched(ctx, folder, o.Only, o.Not, o.Ignores)
+			return search.Searched(folder, o.Only, o.Not, o.Ignores)
 		},
 	})
 	if err != nil {

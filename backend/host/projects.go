@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -71,6 +70,9 @@ func projectsList(h *Host, _ context.Context, _ ipc.Call) (any, error) {
 	return ProjectsOf(h.store.Snapshot(), h.opt.Home), nil
 }
 
+// bySocket is who named what came by a call.
+const bySocket = "command line"
+
 func projectsAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	params, err := decode[struct {
 		Project  approval.Project `json:"project"`
@@ -83,8 +85,7 @@ func projectsAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if one.Path, err = FolderToName(one.Path, h.opt.Home); err != nil {
 		return nil, err
 	}
-	who := h.makerOf(c).who // what the door knows, whatever the call says
-	one.AddedAt, one.AddedBy = time.Now().UnixMilli(), strings.ToValidUTF8(who[:min(len(who), store.MaxAddedBy)], "")
+	one.AddedAt, one.AddedBy = time.Now().UnixMilli(), bySocket // whatever the call says
 	return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 		d.Name(one)
 		return nil
@@ -188,6 +189,9 @@ func (h *Host) askProject(ctx context.Context, asked gate.ProjectQuestion) error
 	}
 	h.log.Info("the person said whether a folder is a project", "folder", display.Line(one.Path), "answer", answer, "agent", display.Line(asked.AgentID))
 	_, err = h.edit("", theWindow, func(d *store.Document) error {
+		if ctx.Err() != nil { // nobody waits for it any more, or everything was stopped
+			return gate.ErrNoAnswer
+		}
 		d.Name(one)
 		return nil
 	})

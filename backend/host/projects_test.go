@@ -102,7 +102,7 @@ func TestProjectsByCall(t *testing.T) {
 	must(t, add(b.path("way")))
 	var got Projects
 	must(t, b.call("projects.list", nil, &got))
-	if n := len(got.Projects); n != 2 || got.Projects[1].Path != b.path("plain") || strings.HasPrefix(got.Projects[1].AddedBy, "settings") || got.Projects[1].AddedBy == "" || got.Projects[1].Why != "" {
+	if n := len(got.Projects); n != 2 || got.Projects[1].Path != b.path("plain") || got.Projects[1].AddedBy != bySocket || got.Projects[1].Why != "" {
 		t.Errorf("%+v", got)
 	}
 	must(t, os.Rename(b.path("plain"), b.path("gone")))

@@ -29,7 +29,7 @@ var (
 	ErrNoHold     = errors.New("its caller gives up at a time of its own, so the clock of this question cannot be stopped")
 )
 
-// Limits and times (product.md, defaults and numbers). A family (see Family) has no
+// Limits and times. A family (see Family) has no
 // more of Total and of Bytes than is free: at most a half.
 const (
 	PerAgent = 20
@@ -60,6 +60,9 @@ type question struct {
 	waiters []*waiter
 	drop    *time.Timer // runs while nobody waits
 	held    bool        // a person stopped its clock
+	// waited ends, by left, when nobody waits any more.
+	waited context.Context
+	left   context.CancelFunc
 }
 
 // New makes an empty book.
@@ -108,6 +111,9 @@ func (b *Book) put(ctx context.Context, p approval.Prompt, key string, w *waiter
 	if q.drop != nil { // it asks again: the question is open again, as it was asked now
 		q.drop.Stop()
 		q.drop, q.prompt = nil, p
+	}
+	if len(q.waiters) == 0 {
+		q.waited, q.left = context.WithCancel(context.Background())
 	}
 	q.waiters = append(q.waiters, w)
 	q.prompt.Count = len(q.waiters)
@@ -211,6 +217,7 @@ func (b *Book) without(q *question, w *waiter, why approval.Reason) {
 	q.waiters = slices.DeleteFunc(q.waiters, func(other *waiter) bool { return other == w })
 	q.prompt.Count = max(1, len(q.waiters))
 	if len(q.waiters) == 0 {
+		q.left()
 		q.held, q.prompt.Held = false, false
 		q.prompt.CallerGone, q.prompt.GoneBecause, q.prompt.GoneAt = true, why, time.Now().UnixMilli()
 		q.drop = time.AfterFunc(stays, rescue.Guarded(nil, "a question that is over", func() { b.forget(q) }))
@@ -339,6 +346,7 @@ func (b *Book) remove(q *question) {
 		w.timer.Stop()
 	}
 	q.waiters = nil
+	q.left()
 	b.questions = slices.DeleteFunc(b.questions, func(other *question) bool { return other == q })
 	b.bump()
 }

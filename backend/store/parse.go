@@ -33,8 +33,8 @@ const (
 	maxEntries, maxAgents, maxRules, maxItems = 100_000, 1_000, 10_000, 1_000
 	// maxProjectPath bounds the path of a project, in bytes.
 	maxProjectPath = 4096
-	// MaxAddedBy bounds who named it, in bytes.
-	MaxAddedBy = 200
+	// maxAddedBy bounds who named it, in bytes.
+	maxAddedBy = 200
 	// maxTime is the latest time that a JavaScript date can hold, in ms.
 	maxTime = 8_640_000_000_000_000
 	// legacyAgent is what older versions called "main".
@@ -461,8 +461,8 @@ func (p *parser) project() (one approval.Project, err error) {
 		case "addedAt":
 			one.AddedAt, err = p.number(0, maxTime)
 		case "addedBy":
-			if one.AddedBy, err = p.str(); err == nil && len(one.AddedBy) > MaxAddedBy {
-				err = p.bad("must have at most %d bytes", MaxAddedBy)
+			if one.AddedBy, err = p.str(); err == nil && len(one.AddedBy) > maxAddedBy {
+				err = p.bad("must have at most %d bytes", maxAddedBy)
 			}
 		default:
 			err = p.bad(unknownKey)

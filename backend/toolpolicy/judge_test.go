@@ -55,8 +55,9 @@ func (w *world) must(err error) {
 
 func (w *world) machine() Machine {
 	a := &command.Analyzer{World: command.Disk{}, Home: w.home, Ours: []string{w.home + "/.openclaw"}}
+	search := a.Searcher(w.t.Context())
 	return Machine{Home: w.home, Look: a.World.Look, Link: readlink, Protected: a.Protected, Search: func(folder string, o Opened) (string, bool) {
-		return a.Searched(w.t.Context(), folder, o.Only, o.Not, o.Ignores)
+		return search.Searched(folder, o.Only, o.Not, o.Ignores)
 	}}
 }
 

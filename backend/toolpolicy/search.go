@@ -95,7 +95,9 @@ const searchedArg = "path, searched"
 
 // searched looks for files with secrets in the folders that a search goes through.
 // A pattern brings back what .gitignore names, as with rg; where some patterns name
-// files and others leave some out, programs do not agree on what is left.
+// files and others leave some out, programs do not agree on what is left. Each folder
+// is looked at once; where several are more than can be looked at, the search asks:
+// the first could be there to hide the others.
 func (l *looker) searched() {
 	if l.Search == nil {
 		return
@@ -106,12 +108,14 @@ func (l *looker) searched() {
 		l.search.ignored = true
 	}
 	opened.Ignores = !l.search.ignored && len(opened.Only) == 0
+	seen := map[string]bool{}
 	for _, f := range slices.Clone(l.tool.Files) {
-		if f.Real == "" || f.File.Mode&0o170000 != 0o040000 || f.Protected != approval.ProtectedNot {
+		if seen[f.Real] || f.Real == "" || f.File.Mode&0o170000 != 0o040000 || f.Protected != approval.ProtectedNot {
 			continue
 		}
+		seen[f.Real] = true
 		found, whole := l.Search(f.Real, opened)
-		if found == "" && (whole || f.Inside) { // what is not looked at to its end passes in the session's folder
+		if found == "" && (whole || f.Inside && len(seen) == 1) { // what is not looked at to its end passes in the session's folder
 			continue
 		}
 		at := l.look(searchedArg, path.Join(f.Real, found))

@@ -1,0 +1,29 @@
+//go:build linux || darwin
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// TestSearcher: all folders of one search are looked at with one effort.
+func TestSearcher(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxWalked/2 - 1 {
+		if err := os.Symlink("nothing", fmt.Sprintf("%s/%d", dir, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &Analyzer{World: Disk{}, Home: "/home/dev"}
+	s := a.Searcher(t.Context())
+	for i, want := range []bool{true, true, false, false} {
+		if found, whole := s.Searched(dir, nil, nil, false); found != "" || whole != want {
+			t.Errorf("look %d: %q, whole %v", i, found, whole)
+		}
+	}
+	if _, whole := a.Searcher(t.Context()).Searched(dir, nil, nil, false); !whole {
+		t.Error("another search begins with what this one spent")
+	}
+}
