@@ -101,15 +101,16 @@ func TestBrokenFileTightensNothing(t *testing.T) {
 		must(t, err)
 		whole, err := os.ReadFile(b.opt.State.Approvals())
 		must(t, err)
+		knows := func(pattern string) bool {
+			return slices.ContainsFunc(b.tightened.all(), func(one tightening) bool { return strings.Contains(one.key, pattern) })
+		}
+		eventually(t, name+" the host knows what was before", func() bool { return knows("/usr/bin/old") })
 		b.tightened.forget()
 		breaks(b, file)
 		eventually(t, name+" it is broken", func() bool { return b.store.Snapshot().Broken != nil })
 		file(string(whole))
 		eventually(t, name+" it is whole", func() bool { return b.store.Snapshot().Broken == nil })
 		b.writes(deny("/usr/bin/new"))
-		knows := func(pattern string) bool {
-			return slices.ContainsFunc(b.tightened.all(), func(one tightening) bool { return strings.Contains(one.key, pattern) })
-		}
 		eventually(t, name+" the host knows what is new", func() bool { return knows("/usr/bin/new") })
 		if knows("/usr/bin/old") {
 			t.Errorf("%s: what was in force before counts as new", name)
