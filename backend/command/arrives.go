@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/protected"
@@ -67,7 +68,7 @@ func (j *job) arrival(seg *approval.Segment, read *arguments) (found string, err
 // first word tells that it does not.
 func (j *job) unknownArrival(seg *approval.Segment) (found string, err error) {
 	name, words := strings.ToLower(path.Base(seg.Program.Path)), seg.Argv[1:]
-	if quiet, is := unpackers[name]; is && !(quiet != nil && len(words) > 0 && quiet().MatchString(words[0])) {
+	if quiet, is := unpackers()[name]; is && !(quiet != nil && len(words) > 0 && quiet().MatchString(words[0])) {
 		return "", errUnseen
 	}
 	if !copiers()[name] {
@@ -82,7 +83,7 @@ func (j *job) unknownArrival(seg *approval.Segment) (found string, err error) {
 
 // unpackers are programs that unpack or patch, with what their first word is when
 // they surely do not. Some have a profile where they are what they are called.
-var unpackers = func() map[string]func() *regexp.Regexp {
+var unpackers = sync.OnceValue(func() map[string]func() *regexp.Regexp {
 	list := map[string]func() *regexp.Regexp{
 		"jar":  expression(`^(-?[ctui][^x]*|--(create|list|update|describe-module|version|help).*)$`),
 		"cpio": expression(`^(-o[^ip]*|-[iv]*t[^p]*|--create|--list)$`),
@@ -95,7 +96,7 @@ var unpackers = func() map[string]func() *regexp.Regexp {
 		list[name] = nil
 	}
 	return list
-}()
+})
 
 var copiers = words("mv gmv cp gcp rsync install ginstall")
 

@@ -3,6 +3,7 @@ package command
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/protected"
@@ -109,13 +110,15 @@ func literally(name string) string {
 }
 
 // nameEnds are how files are called from which programs start, behind the last dot.
-var nameEnds = strings.Fields("toml yaml yml json json5 jsonc js mjs cjs ts mts cts rc cfg conf ini xml lua el vim rb py pl sh bash zsh fish ps1 plist desktop service lock")
+var nameEnds = sync.OnceValue(func() []string {
+	return strings.Fields("toml yaml yml json json5 jsonc js mjs cjs ts mts cts rc cfg conf ini xml lua el vim rb py pl sh bash zsh fish ps1 plist desktop service lock")
+})
 
 // completed asks where letters behind a beginning of a name may make it one from
 // which programs start.
 func (a *arguments) completed(u use) {
 	dot := strings.LastIndexByte(u.value, '.')
-	for _, end := range nameEnds {
+	for _, end := range nameEnds() {
 		rest, fits := strings.CutPrefix(end, strings.ToLower(u.value[dot+1:]))
 		if dot < 0 || !fits || a.spent() {
 			continue

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -21,10 +22,8 @@ type walker struct {
 // walkers say by the name of a program which folders it reads as a whole; nil for
 // none. What narrows a walk counts if it was surely said, what widens it if it may
 // have been.
-var walkers map[string]func(walker) *walk
-
-func init() {
-	walkers = map[string]func(walker) *walk{
+var walkers = sync.OnceValue(func() map[string]func(walker) *walk {
+	return map[string]func(walker) *walk{
 		"grep": grepWalk, "egrep": grepWalk, "fgrep": grepWalk, "ggrep": grepWalk, "zgrep": grepWalk,
 		"rgrep": everyWalk, "ugrep": everyWalk, "ug": everyWalk, "ack": everyWalk, "ag": agWalk,
 		"rg": rgWalk, "find": findWalk, "gfind": findWalk, "fd": fdWalk, "fdfind": fdWalk,
@@ -35,13 +34,13 @@ func init() {
 		"npm": packWalk, "pnpm": packWalk, "npm-cli.js": packWalk,
 		"ls": listWalk, "gls": listWalk, "dir": listWalk, "vdir": listWalk, "tree": listWalk, "du": listWalk,
 	}
-}
+})
 
 // walking says which folders a program reads as a whole, nil for none.
 func (j *job) walking(seg *approval.Segment, read *arguments) *walk {
 	for _, called := range []string{seg.Program.Path, seg.Program.File.Path} {
 		name := strings.ToLower(path.Base(called))
-		if of := walkers[name]; of != nil {
+		if of := walkers()[name]; of != nil {
 			return of(walker{j, name, seg, read})
 		}
 	}
