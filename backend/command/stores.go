@@ -69,9 +69,11 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 				within = []string{rel + "*"}
 			}
 		}
-		if found := j.strays(at, top, forced); stash && found != "" {
-			j.takesAway(seg, found)
-			return
+		if stash {
+			if found := j.strays(at, top, forced); found != "" {
+				j.takesAway(seg, found)
+				return
+			}
 		}
 		if found := j.stored(at, &walk{hidden: true, ignores: !forced, not: []leaving{{pattern: ".git", folders: true}}, within: within}, forced); found != "" {
 			j.storing(seg, found)
@@ -148,7 +150,7 @@ func (j *job) gitIgnores(at string) bool {
 		file, err := j.look(path.Join(dir, ".gitignore"))
 		if err == nil && file.Path == path.Join(dir, ".gitignore") { // git follows no link here
 			text, err := j.World.Head(file, maxIgnore+1)
-			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || bytes.ContainsAny(text, "\x00\ufeff") {
+			if err != nil || len(text) > maxIgnore || !j.bytes(len(text)) || bytes.IndexByte(text, 0) >= 0 {
 				return false
 			}
 			said, ignored := false, false

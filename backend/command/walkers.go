@@ -136,12 +136,17 @@ func tarWalk(r walker) *walk {
 			w.not = append(w.not, leaves(name)...)
 		}
 	}
-	for _, folder := range append(read.given("-C", "--directory"), "") {
-		for _, name := range read.operandsBehind(0) {
-			if folder != "" {
-				name = join(folder, name)
+	dir, moves := r.seg.Dir, read.gave("-C", "--directory") // each is from where the one before it led
+	for _, s := range read.said {
+		switch {
+		case s.may([]string{"-C", "--directory"}):
+			dir = join(dir, s.value.text)
+		case s.option == "" && moves:
+			for _, name := range texts([]said{s}) {
+				w.roots = append(w.roots, join(dir, name))
 			}
-			w.roots = append(w.roots, name) // of several folders, each may be meant
+		default:
+			w.roots = append(w.roots, texts([]said{s})...)
 		}
 	}
 	return w

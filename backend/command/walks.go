@@ -147,7 +147,6 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 		in := protected.In(folder, j.Home)
 		slices.Sort(names)
 		if w.ignores && (j.takesBack(folder, names) || rel != "" && slices.Contains(names, ".git")) { // another checkout
-
 			taken = append(taken, folder)
 		}
 		for _, name := range names {
@@ -158,7 +157,8 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 			if !w.hidden && strings.HasPrefix(name, ".") {
 				continue
 			}
-			isFolder := j.isFolder(sub)
+			file, err := j.World.Look(sub)
+			isFolder := err == nil && isDir(file) && file.Path == sub // and no link to one
 			if ignored(at, isFolder) && !slices.ContainsFunc(taken, func(dir string) bool { return within(folder, dir) }) || w.leavesOut(called(at), isFolder) {
 				continue
 			}
@@ -166,31 +166,26 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				return at, true
 			}
 			opened := w.wants(called(at))
-			if opened && !isFolder && ofSettings().MatchString(sub) {
-				if file, err := j.look(sub); err == nil && j.holdsSecret(file) {
-					return at, true
-				}
+			if opened && err == nil && !isFolder && ofSettings().MatchString(sub) && j.holdsSecret(file) {
+				return at, true
 			}
 			if opened && in.Of(name).Has(protected.Secret|protected.Private) {
 				if !isFolder || protected.OfFolder(sub, j.Home).Has(protected.Secret|protected.Private) {
 					return at, true
 				}
 			}
-			if w.links {
-				file, err := j.World.Look(sub)
-				if err == nil && file.Path != sub {
-					if j.kinds(file.Path, j.look).Has(protected.Secret|protected.Private) && opened || j.ofOurs(file.Path, true) {
-						return at, true
-					}
-					if isDir(file) && !within(file.Path, root) {
-						return at, true // a folder that nobody looked at
-					}
-					if isDir(file) && narrow && !w.flat && !followed[file.Path] { // it may be left out where it is
-						followed[file.Path] = true
-						folders = append(folders, at)
-					}
-					continue
+			if w.links && err == nil && file.Path != sub {
+				if j.kinds(file.Path, j.look).Has(protected.Secret|protected.Private) && opened || j.ofOurs(file.Path, true) {
+					return at, true
 				}
+				if isDir(file) && !within(file.Path, root) {
+					return at, true // a folder that nobody looked at
+				}
+				if isDir(file) && narrow && !w.flat && !followed[file.Path] { // it may be left out where it is
+					followed[file.Path] = true
+					folders = append(folders, at)
+				}
+				continue
 			}
 			if !w.flat && isFolder {
 				folders = append(folders, at)
