@@ -102,6 +102,9 @@ func rgWalk(r walker) *walk {
 			w.hidden, w.ignores = true, false
 		}
 	}
+	if len(w.only) > 0 && read.gave("-g", "--glob") && read.gave("--iglob") {
+		w.not = nil // rg reads one kind after the other, whatever their places
+	}
 	for _, kind := range read.patterns("-t", "--type") {
 		if globs := codeTypes()[kind]; globs != "" && !read.gave("--type-add") {
 			w.only = append(w.only, strings.Fields(globs)...)
