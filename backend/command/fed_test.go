@@ -143,6 +143,7 @@ func TestStores(t *testing.T) {
 		// A pattern stands for folders, too, and for what lies further up.
 		{"git stash save -a hello", "ignored.pem", true}, {"git stash save hello", "ignored.pem", false}, {"git stash -u", ".claude/settings.json", true}, {"git stash -u", "src/.husky/pre-commit", true}, {"git stash", ".claude/settings.json", false}, {"git stash -u", "main2.go", false},
 		{"git stash push -u -- .claude", ".claude/settings.json", true}, {"git stash push .claude", ".claude/settings.json", true}, {"git stash push -m claude src", ".claude/settings.json", false},
+		{"cd \"$(pwd)\" && git stash -u", "", false}, {"cd $X; git stash -a", "", false}, // in a folder that nobody knows, where the request asks
 		{"git add 'su*'", "sub/.env", true}, {"git add 's?b'", "sub/.env", true}, {"git add -f 's?cret'", "secret/a", false}, {"git add -f 's?cret'", "secret/a.pem", true}, {"git add -f '*et'", "secret/a.pem", true}, {"git -C src add '../su*'", "sub/.env", true}, {"git add -f src/../'sec*'", "secret/a.pem", true}, {"git stash push -a 'sec*'", "secret/a.pem", true},
 		{"git add 'src/*'", "sub/.env", false}, {"git -C src add '*'", ".env", false}, {"git add 's*v'", "sub/.env", true}, {"git add ':!x/../su*'", ".env", true}, {"git --icase-pathspecs add 'SU*'", "sub/.env", true}, {"git add 'sub/*.txt'", ".env", false}, {"git -C src add ':/'", ".env", true},
 		// How git reads what it ignores.

@@ -97,16 +97,12 @@ func (j *job) checkoutOf(folder string) (top string, ok bool) {
 // tracked returns the names of the files that git knows in a folder. It reports
 // false where git may know some that cannot be read.
 func (j *job) tracked(folder string) (names []string, ok bool) {
-	top := folder
-	for {
-		file, err := j.look(path.Join(top, ".git"))
-		if err == nil && isDir(file) {
-			break
-		}
-		if err == nil || top == "/" {
-			return nil, err != nil
-		}
-		top = path.Dir(top)
+	top, ok := j.checkoutOf(folder)
+	if !ok {
+		return nil, true
+	}
+	if git, err := j.look(path.Join(top, ".git")); err != nil || !isDir(git) {
+		return nil, false
 	}
 	file, err := j.look(path.Join(top, ".git/index"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -54,6 +54,9 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 		roots = append(roots, word.text)
 	}
 	dir := j.real(read.dir)
+	if dir == "" {
+		return // the request asks
+	}
 	top, ok := j.checkoutOf(dir)
 	if !ok {
 		top = dir
@@ -178,7 +181,7 @@ func (j *job) gitIgnores(at string) bool {
 				return ignored
 			}
 		}
-		if _, err := j.look(path.Join(dir, ".git")); err == nil || dir == "/" {
+		if _, err := j.look(path.Join(dir, ".git")); err == nil || dir == "/" || dir == "." {
 			return false
 		}
 	}
