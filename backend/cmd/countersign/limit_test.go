@@ -128,7 +128,10 @@ func TestStarved(t *testing.T) {
 				t.Fatal(err)
 			}
 			copied := filepath.Join(w.home, "starve")
-			if err := os.WriteFile(copied, text, 0o700); err != nil {
+			syscall.ForkLock.RLock() // a child of another test that has it open would keep it from starting
+			err = os.WriteFile(copied, text, 0o700)
+			syscall.ForkLock.RUnlock()
+			if err != nil {
 				t.Fatal(err)
 			}
 			greedy, err := start(inTerminal(w.program(copied, w.state.Socket(), token, w.home, fmt.Sprint(c.idle), fmt.Sprint(c.runs), fmt.Sprint(c.questions))))
