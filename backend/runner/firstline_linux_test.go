@@ -151,10 +151,11 @@ func TestFirstLines(t *testing.T) {
 	}
 	analyzer := command.Analyzer{World: command.Disk{}, Home: "/nowhere", UID: os.Getuid()}
 	analyzer.SetPath([]string{dir})
+	const word = "--x y" // an option: files in a folder of PATH that a program names are start-up files
 	for _, test := range tests {
 		name := at("script")
 		script(t, name, test.text)
-		seg := analyzer.Analyze(t.Context(), &approval.Request{Command: []string{name, "x y"}, Cwd: dir}, approvaltest.Named(dir)).Segments[0]
+		seg := analyzer.Analyze(t.Context(), &approval.Request{Command: []string{name, word}, Cwd: dir}, approvaltest.Named(dir)).Segments[0]
 		if seg.Program == nil {
 			t.Fatalf("%q: %+v", test.text, seg.Findings)
 		}
@@ -164,8 +165,8 @@ func TestFirstLines(t *testing.T) {
 			}
 			continue
 		}
-		kernel := saying(t, dir, name, []string{name, "x y"})
-		binary, argv, _, err := kernelArgv(seg.Program, []string{"x y"})
+		kernel := saying(t, dir, name, []string{name, word})
+		binary, argv, _, err := kernelArgv(seg.Program, []string{word})
 		must(t, err)
 		ours := ""
 		if img, err := openImage(binary.File.Path, binary.File); err == nil {

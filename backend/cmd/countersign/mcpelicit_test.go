@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +31,12 @@ const elicitPolicy = `{"version": 1, "defaults": {"security": "allowlist", "ask"
 func formClient(t *testing.T, cmd *exec.Cmd, show func(context.Context, *mcp.ElicitParams) *mcp.ElicitResult) (client *mcp.ClientSession, waits chan bool) {
 	t.Helper()
 	cmd.Stderr, waits = t.Output(), make(chan bool, 100)
-	opt := &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { waits <- true }}
+	opt := &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
+		select {
+		case waits <- true:
+		default: // nobody looks any more, and a client that hangs never closes
+		}
+	}}
 	if show != nil {
 		opt.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return show(ctx, r.Params), nil
@@ -70,8 +76,9 @@ func TestProxyElicits(t *testing.T) {
 	t.Parallel()
 	server := mcpServer(t, "filesystem")
 	w := testWorld(t)
-	w.policy(t, elicitPolicy)
-	if err := w.start(); err != nil {
+	work := filepath.Join(w.home, "work")
+	w.policy(t, strings.TrimSuffix(elicitPolicy, "}")+`, "projects": [{"path": "`+work+`"}]}`) // elsewhere every call is of high risk
+	if err := errors.Join(os.Mkdir(work, 0o700), w.start()); err != nil {
 		t.Fatal(err)
 	}
 	panel := func(answer string) func(t *testing.T) {
@@ -99,7 +106,7 @@ func TestProxyElicits(t *testing.T) {
 		{name: "a no to a high risk", tool: "move_file", answer: choose("deny"), shown: true, by: "mcp client main", said: "the MCP client said no"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(w.home, strings.ReplaceAll(c.name, " ", "-"))
+			dir := filepath.Join(work, strings.ReplaceAll(c.name, " ", "-"))
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
