@@ -2,6 +2,8 @@ package approvaltest
 
 import (
 	_ "embed" // the program's text
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,11 +14,12 @@ import (
 //go:embed testdata/program.go
 var programText []byte
 
-// programs are those that were built so far.
-var programs struct {
+// programs are those that were built so far, here or by the process that this one
+// was started apart from.
+var programs = struct {
 	sync.Mutex
 	folder string
-}
+}{folder: os.Getenv(programsEnv)}
 
 // environment is that of the start: tests have other ones, in which Go finds
 // no cache.
@@ -28,7 +31,9 @@ type Main struct{ *testing.M }
 
 // Run runs the tests.
 func (m Main) Run() int {
-	defer func() { os.RemoveAll(programs.folder) }()
+	if os.Getenv(programsEnv) == "" {
+		defer func() { os.RemoveAll(programs.folder) }()
+	}
 	return m.M.Run()
 }
 
@@ -37,6 +42,36 @@ func (m Main) Run() int {
 // Each is another file. Tests copy and replace it, for macOS ends copies of its
 // own programs, hides their environments, and has no setsid.
 func Program(t testing.TB, does string) string {
+	t.Helper()
+	folder := programsFolder(t)
+	programs.Lock()
+	defer programs.Unlock()
+	path := filepath.Join(folder, does)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	own, err := os.MkdirTemp(folder, "") // another process may build the same one now
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, built := filepath.Join(own, "program.go"), filepath.Join(own, does)
+	if err := os.WriteFile(text, programText, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-ldflags=-s -w -X main.does="+does, "-o", built, text)
+	cmd.Dir, cmd.Env = own, append(environment, "GO111MODULE=off", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	// The first one stays what it is, also its number of names: others have looked at it.
+	if err := os.Link(built, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// programsFolder is where the programs of tests are.
+func programsFolder(t testing.TB) string {
 	t.Helper()
 	programs.Lock()
 	defer programs.Unlock()
@@ -50,20 +85,7 @@ func Program(t testing.TB, does string) string {
 		}
 		programs.folder = folder
 	}
-	path := filepath.Join(programs.folder, does)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	text := filepath.Join(programs.folder, "program.go")
-	if err := os.WriteFile(text, programText, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "build", "-ldflags=-s -w -X main.does="+does, "-o", path, text)
-	cmd.Dir, cmd.Env = programs.folder, append(environment, "GO111MODULE=off", "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return path
+	return programs.folder
 }
 
 // Find is the path of a program of this system, without links: some keep in

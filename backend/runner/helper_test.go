@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,6 +53,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Stdout.WriteString(said)
 		syscall.Exit(0)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most wait for programs, and not for a processor
+		panic(err)
 	}
 	os.Exit(approvaltest.Main{M: m}.Run())
 }
@@ -280,6 +285,18 @@ func eventually(t testing.TB, what string, ok func() bool) {
 			t.Fatalf("waited too long until %s", what)
 		}
 	}
+}
+
+// pidIn waits for a process id in a file.
+func pidIn(t testing.TB, file string) (pid int) {
+	t.Helper()
+	eventually(t, "the process says its id", func() bool {
+		text, _ := os.ReadFile(file)
+		n, err := strconv.Atoi(strings.TrimSuffix(string(text), "\n"))
+		pid = n
+		return err == nil && strings.HasSuffix(string(text), "\n")
+	})
+	return pid
 }
 
 // living returns the processes, zombies too, that carry a run id or are

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,26 +29,27 @@ func TestEndingWithSlowLooks(t *testing.T) {
 		"no look":             {0, blind, false, []unix.Signal{unix.SIGKILL}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var sent []unix.Signal
-			looks := 0
-			find := func() ([]proc.Info, error) {
-				if looks++; looks == test.slow {
-					time.Sleep(grace + giveUp + 100*time.Millisecond)
+			synctest.Test(t, func(t *testing.T) {
+				var sent []unix.Signal
+				looks := 0
+				find := func() ([]proc.Info, error) {
+					if looks++; looks == test.slow {
+						time.Sleep(grace + giveUp + 100*time.Millisecond)
+					}
+					over := len(sent) > 0 && (!test.deaf || slices.Contains(sent, unix.SIGKILL))
+					if test.err != nil || over {
+						return nil, test.err
+					}
+					return []proc.Info{{PID: 1 << 30, Group: 7}}, nil
 				}
-				over := len(sent) > 0 && (!test.deaf || slices.Contains(sent, unix.SIGKILL))
-				if test.err != nil || over {
-					return nil, test.err
+				_, err := end(find, func(sig unix.Signal) map[int]bool {
+					sent = append(sent, sig)
+					return map[int]bool{7: true}
+				}, func() time.Duration { return grace })
+				if !errors.Is(err, test.err) || !slices.Equal(sent, test.signal) {
+					t.Errorf("%v, sent %v, want %v", err, sent, test.signal)
 				}
-				return []proc.Info{{PID: 1 << 30, Group: 7}}, nil
-			}
-			_, err := end(find, func(sig unix.Signal) map[int]bool {
-				sent = append(sent, sig)
-				return map[int]bool{7: true}
-			}, func() time.Duration { return grace })
-			if !errors.Is(err, test.err) || !slices.Equal(sent, test.signal) {
-				t.Errorf("%v, sent %v, want %v", err, sent, test.signal)
-			}
+			})
 		})
 	}
 }

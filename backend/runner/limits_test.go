@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/proc"
 )
 
@@ -37,6 +38,7 @@ func mustBeIdle(t *testing.T) {
 
 // A text that nobody reads to its end neither keeps the run nor outlives it.
 func TestTextsThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	needs(t, "setsid")
 	for name, test := range map[string]struct {
 		script string
@@ -54,6 +56,9 @@ func TestTextsThatNobodyReads(t *testing.T) {
 		"an endless row that is read": {"cat >/dev/null", 80, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if !approvaltest.Apart(t) {
+				return
+			}
 			r, dir := newRunner(t), scratch(t)
 			before := openNow(t)
 			script(t, filepath.Join(dir, "eat"), "#!/bin/sh\n"+test.script+"\n")
@@ -79,6 +84,7 @@ func TestTextsThatNobodyReads(t *testing.T) {
 
 // What many parts of a text hold at the same time is bounded together.
 func TestHungryAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := scratch(t)
 	deep := filepath.Join(dir, "deep")
 	for range 12 {
@@ -89,10 +95,11 @@ func TestHungryAtOnce(t *testing.T) {
 		fd, err := unix.Open(deep, unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // its name is too long for most
 		must(t, err)
 		defer unix.Close(fd)
-		for i := range 22_000 {
-			file, err := unix.Openat(fd, strconv.Itoa(i), unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
-			must(t, err)
-			unix.Close(file)
+		file, err := unix.Openat(fd, "file", unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+		must(t, err)
+		unix.Close(file)
+		for i := range 22_000 { // names of one file, which are made sooner than files
+			must(t, unix.Linkat(fd, "file", fd, strconv.Itoa(i), 0))
 		}
 	}
 	stage := `echo $(head -c 9000000 /dev/zero)`
@@ -105,6 +112,9 @@ func TestHungryAtOnce(t *testing.T) {
 		"a long path before many names": {`echo deep` + strings.Repeat("/d*", 12) + `/*`, fill},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if !approvaltest.Apart(t) {
+				return
+			}
 			r := newRunner(t)
 			job := scriptJob(t, "bash", dir, test.text)
 			if job == nil {
@@ -144,6 +154,9 @@ func TestWordsCountOnce(t *testing.T) {
 // TestCancelledAtAnyMoment runs texts of all shapes at once and ends each at
 // some moment by its caller, by Stop, or by a denial in the middle.
 func TestCancelledAtAnyMoment(t *testing.T) {
+	if !approvaltest.Apart(t) {
+		return
+	}
 	r, dir := newRunner(t), scriptFolder(t)
 	before := openNow(t)
 	script(t, filepath.Join(dir, "leave"), "#!/bin/sh\nsleep 100 &\nsetsid sleep 100 >/dev/null 2>&1 &\n")
@@ -161,7 +174,7 @@ func TestCancelledAtAnyMoment(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	free := make(chan struct{}, 8)
-	for n := range 120 {
+	for n := range approvaltest.Rounds(t, 120, 3*len(shapes)) { // each shape is ended in each way
 		job := scriptJob(t, "bash", dir, shapes[n%len(shapes)])
 		if job == nil {
 			t.Fatalf("%q asks", shapes[n%len(shapes)])

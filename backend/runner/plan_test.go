@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // likeBash are texts that must do exactly what bash does.
@@ -107,6 +108,7 @@ func TestPlanIsLikeBash(t *testing.T) {
 }
 
 func TestDenialEndsEverything(t *testing.T) {
+	t.Parallel()
 	r, dir := newRunner(t), scratch(t)
 	never := errors.New("the judge says no")
 	for _, text := range []string{
@@ -115,6 +117,9 @@ func TestDenialEndsEverything(t *testing.T) {
 		`sh -c 'trap "" TERM; sleep 100; sleep 100' | cat deny`,
 	} {
 		t.Run(text, func(t *testing.T) {
+			if !approvaltest.Apart(t) {
+				return
+			}
 			job := textJob(t, dir, text)
 			job.Check = func(_ int, s *approval.Segment) error {
 				if s.Argv[len(s.Argv)-1] == "deny" {

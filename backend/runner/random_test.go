@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // How many texts a run makes, and from which number. The number is printed,
@@ -32,7 +33,7 @@ const (
 // are meant for: they print the same and end the same, or they ask.
 func TestRandomTexts(t *testing.T) {
 	needs(t, "bash", "dash")
-	seed, count := rand.Uint64(), 2_000
+	seed, count := rand.Uint64(), approvaltest.Rounds(t, 2_000, 500)
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		seed = n
 	}

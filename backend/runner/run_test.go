@@ -56,6 +56,7 @@ func TestHowAProgramEnds(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	r, dir := newRunner(t), scratch(t)
 	for name, text := range map[string]string{
 		"a program":          `sleep 100`,
@@ -71,6 +72,9 @@ func TestTimeout(t *testing.T) {
 		"a pipe of ours":     `{ sleep 100; echo never; } | cat`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if !approvaltest.Apart(t) {
+				return
+			}
 			job := textJob(t, dir, strings.ReplaceAll(text, "setsid", approvaltest.Program(t, "setsid")))
 			job.Timeout = 100 * time.Millisecond
 			got := run1(t, r, job)
@@ -112,6 +116,9 @@ func TestOutsideEnds(t *testing.T) {
 // Everything ends at once, also what is deaf or has been told to end before,
 // and what comes afterwards runs.
 func TestStopAll(t *testing.T) {
+	if !approvaltest.Apart(t) {
+		return
+	}
 	r := newRunner(t)
 	dir := scratch(t)
 	if n, err := r.StopAll(context.Background()); n != 0 || err != nil {
@@ -286,6 +293,7 @@ var leavers = map[string]string{
 }
 
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	if !subreaper {
 		t.Skip("skipped: orphans cannot be followed on this platform")
 	}
@@ -293,6 +301,9 @@ func TestNothingIsLeft(t *testing.T) {
 	r, dir := newRunner(t), scratch(t)
 	for name, text := range leavers {
 		t.Run(name, func(t *testing.T) {
+			if !approvaltest.Apart(t) {
+				return
+			}
 			for _, job := range []Job{shJob(t, dir, text+" echo done"), textJob(t, dir, "sh -c text ; true")} {
 				if job.Mode == ModePlan {
 					job.Plan.Segments[0].Argv = []string{"sh", "-c", text + " echo done"}
@@ -313,7 +324,17 @@ func TestDaemonServesTheRestOfThePlan(t *testing.T) {
 	script(t, filepath.Join(dir, "serve"), "#!/bin/sh\nsetsid sleep 100 >/dev/null 2>&1 &\necho $! >pid\n")
 	script(t, filepath.Join(dir, "use"), "#!/bin/sh\nkill -0 $(cat pid) && echo alive\n")
 	for _, text := range []string{`./serve; ./use`, `./serve | cat; true; ./use`} {
-		got := run1(t, r, textJob(t, dir, text))
+		job := textJob(t, dir, text)
+		job.Check = func(_ int, s *approval.Segment) error {
+			if s.Argv[0] == "./use" {
+				eventually(t, "the daemon is what it becomes", func() bool {
+					_, name, err := proc.Exe(pidIn(t, filepath.Join(dir, "pid")))
+					return err == nil && strings.Contains(name, "sleep")
+				})
+			}
+			return nil
+		}
+		got := run1(t, r, job)
 		if string(got.Stdout) != "alive\n" || len(got.Left) != 1 || !strings.Contains(got.Left[0], "sleep") {
 			t.Errorf("%s: got %+v", text, got)
 		}

@@ -261,10 +261,7 @@ func TestLinkSwappedForTheInterpreter(t *testing.T) {
 // While somebody swaps the file, the folder or a link as fast as they can,
 // only what was judged ever starts.
 func TestSwapRace(t *testing.T) {
-	rounds := 300
-	if testing.Short() {
-		rounds = 30
-	}
+	rounds := approvaltest.Rounds(t, 300, 30)
 	for _, kind := range []string{"binary", "script", "folder"} {
 		t.Run(kind, func(t *testing.T) {
 			r, dir := newRunner(t), scratch(t)
@@ -381,10 +378,7 @@ func openFiles(t *testing.T) []string {
 
 // Many runs leave nothing behind: no descriptor, no goroutine, no zombie.
 func TestManyRuns(t *testing.T) {
-	rounds := 10_000
-	if testing.Short() {
-		rounds = 1_000
-	}
+	rounds := approvaltest.Rounds(t, 10_000, 1_000)
 	r, dir := newRunner(t), scratch(t)
 	job := argvJob(t, dir, "/usr/bin/true")
 	run1(t, r, job)
@@ -411,13 +405,13 @@ func TestManyRuns(t *testing.T) {
 	mustBeGone(t, t.Name())
 }
 
-// Short runs and runs that leave things behind, 64 at once: each gets its
+// Short runs and runs that leave things behind, up to 64 at once: each gets its
 // own output and status, and ends what is its own.
 func TestManyCallers(t *testing.T) {
 	needs(t, "setsid")
 	r, dir := newRunner(t), scratch(t)
 	var all sync.WaitGroup
-	for caller := range 64 {
+	for caller := range approvaltest.Rounds(t, 64, 16) {
 		all.Go(func() {
 			name := strconv.Itoa(caller)
 			text := `echo ` + name + ` | cat | cat; exit ` + name
@@ -463,6 +457,9 @@ func TestCloseWhileRunning(t *testing.T) {
 // The processes of an earlier host are found by their mark and by the groups
 // that it wrote down, and nothing else is touched.
 func TestEndLeftovers(t *testing.T) {
+	if !approvaltest.Apart(t) {
+		return
+	}
 	needs(t, "setsid", "sleep")
 	r, dir := newRunner(t), scratch(t)
 	start := exec.Command("/bin/sh", "-c", `
