@@ -12,6 +12,7 @@ import (
 // TestAlone: without a host policy's no is a no, protected state as well, and where
 // nobody would be asked also what no entry lets pass. Nothing is used up.
 func TestAlone(t *testing.T) {
+	t.Parallel()
 	three := 3
 	b := newBench(t, approval.Entry{ID: "n", Pattern: "counted", UsesLeft: &three}, approval.Entry{Pattern: "free"}, approval.Entry{Pattern: "over", ExpiresAt: 1})
 	for _, name := range []string{"counted", "free", "over", "other"} {

@@ -75,6 +75,7 @@ func firstWord(said string) string {
 // TestOneRuleOneAct: what the rules for tools say of bash_execute is said of a
 // command, whichever door it comes by.
 func TestOneRuleOneAct(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rules string
 		want  string
@@ -125,6 +126,7 @@ func TestOneRuleOneAct(t *testing.T) {
 // TestDeniedTool: a rule of the denylist that names the tool is about commands too,
 // and so is a charter. Both hold in a sandbox.
 func TestDeniedTool(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*bench){
 		"denylist": func(b *bench) {
 			b.edit(func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "tool:bash_execute"}); return nil })
@@ -168,6 +170,7 @@ func TestDeniedTool(t *testing.T) {
 
 // TestDeclaredRisk: what a rule calls the tool that takes commands, a command is.
 func TestDeclaredRisk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		risk string
 		want approval.Risk
@@ -187,6 +190,7 @@ func TestDeclaredRisk(t *testing.T) {
 
 // TestOneTextOneWord: no way to write a command makes it another one for a rule.
 func TestOneTextOneWord(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("hello", "echo hello $1")
 	if err := os.Mkdir(b.path("bin/evil"), 0o755); err != nil {
@@ -226,6 +230,7 @@ func TestOneTextOneWord(t *testing.T) {
 // TestRuleHoldsToTheEnd: a command whose words only the run can tell is judged by
 // the rule that holds for the whole of its text.
 func TestRuleHoldsToTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ security, rule, text, want string }{
 		{"full", `"security": "allowlist"`, `cat "$(cat names)"`, "denied protected-state"},
 		{"full", `"security": "allowlist"`, `cat "$(echo notes)"`, `code 0 "notes\n"`},

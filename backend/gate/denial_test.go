@@ -14,6 +14,7 @@ import (
 
 // TestInstead names what of a text would pass by itself, and only that.
 func TestInstead(t *testing.T) {
+	t.Parallel()
 	two := 2
 	b := newBench(t, approval.Entry{Pattern: "ls"}, approval.Entry{Pattern: "cat"}, approval.Entry{Pattern: "stat", UsesLeft: &two})
 	b.edit(func(d *store.Document) error {
@@ -51,6 +52,7 @@ func TestInstead(t *testing.T) {
 // TestDenialsSayWhatHelps: a charter's denial names the charter and the rule, and one
 // of a missing program says that no policy stands against it.
 func TestDenialsSayWhatHelps(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "true")
 	b.charter(`{alwaysReject: ["tool --force", "github/delete_*"]}`, true)

@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/gate"
-	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
 // TestMayElicit: what the MCP client of an agent may answer, and never more.
 func TestMayElicit(t *testing.T) {
+	t.Parallel()
 	const (
 		off    = "the answers of its MCP client are not accepted here: a person adds mcp-client to acceptAnswersFrom"
 		person = "only the person here may allow this"
@@ -101,6 +100,7 @@ func TestMayElicit(t *testing.T) {
 // TestMayElicitNoCommand: nothing but a call of a tool is for an MCP client, and
 // nothing that touches what is protected.
 func TestMayElicitNoCommand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.edit(func(d *store.Document) error {
 		d.Agent("main").AcceptAnswersFrom = []string{"mcp-client"}
@@ -135,6 +135,7 @@ func TestMayElicitNoCommand(t *testing.T) {
 // TestClientIsNoGateway: the word that stands for the client lets no gateway of
 // that name answer.
 func TestClientIsNoGateway(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.edit(func(d *store.Document) error {
 		d.Extra = store.Extra{"approvers": []byte(`[{"who":"gateway","url":"ws://mcp-client","seconds":60}]`)}
@@ -149,16 +150,4 @@ func TestClientIsNoGateway(t *testing.T) {
 	}
 	b.pending.DenyAll(no, func() {})
 	<-over
-}
-
-// TestNothingSuggestedByClients: what an MCP client allowed is no sign of what a
-// person wants.
-func TestNothingSuggestedByClients(t *testing.T) {
-	row := history.Row{Decision: approval.AllowOnce, AnsweredBy: "panel"}
-	if !gate.AllowedByPerson(row) {
-		t.Fatal("a person's yes does not count")
-	}
-	if row.AnsweredBy = approval.ByClient + "main"; gate.AllowedByPerson(row) {
-		t.Error("a client's yes counts as a person's")
-	}
 }

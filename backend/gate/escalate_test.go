@@ -14,6 +14,7 @@ import (
 
 // TestEscalation goes from approver to approver, and at the end to askFallback.
 func TestEscalation(t *testing.T) {
+	t.Parallel()
 	const list = `[{"who":"person","seconds":3600},{"who":"gateway","url":"wss://home:1","seconds":60},{"who":"gateway","url":"wss://far:2","seconds":60}]`
 	for _, c := range []struct {
 		name, charter string
@@ -67,6 +68,7 @@ func TestEscalation(t *testing.T) {
 // TestEscalationEnds: the end of the list is askFallback, and never more. What that
 // let through waits for nobody any more; a denial is shown for a while.
 func TestEscalationEnds(t *testing.T) {
+	t.Parallel()
 	for fallback, want := range map[approval.Security]string{"": "deny prompt-expired", "deny": "deny prompt-expired", "full": "allow"} {
 		b := newBench(t)
 		b.edit(func(d *store.Document) error {

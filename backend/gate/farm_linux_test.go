@@ -56,6 +56,7 @@ func (f farm) root(name, to string) {
 // A prefix as Homebrew keeps it: newer versions of one package pass, and
 // another package or a place outside does not.
 func TestFarmOfPackages(t *testing.T) {
+	t.Parallel()
 	if !ownRoots(t) {
 		return
 	}
@@ -93,6 +94,7 @@ func TestFarmOfPackages(t *testing.T) {
 // Root switches an alternative, which passes; what lies outside of the system,
 // or others can write to, does not.
 func TestFarmOfAlternatives(t *testing.T) {
+	t.Parallel()
 	if !ownRoots(t) {
 		return
 	}

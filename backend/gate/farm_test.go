@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,10 @@ func TestMain(m *testing.M) {
 	if strings.HasPrefix(os.Getenv("COUNTERSIGN_RUN"), "test-") {
 		fmt.Println("I am", strings.Join(os.Args, " "))
 		syscall.Exit(0) // at once: the race detector makes others wait a second
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for disks, and not for a processor
+		panic(err)
 	}
 	os.Exit(approvaltest.Main{M: m}.Run())
 }
@@ -77,6 +82,7 @@ const (
 
 // One binary under many names looks at its own: rustup, volta, busybox.
 func TestFarmOfNames(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t, "~/bin/build", "~/bin/shape", "shown")
 	self, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -127,6 +133,7 @@ func TestFarmOfNames(t *testing.T) {
 // A person's always binds where the links lead now: of the program and of what
 // interprets it. It is asked about once for each change.
 func TestAlwaysBindsLinks(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t)
 	f.edit(func(d *store.Document) error { d.Defaults.Ask = approval.AskOnMiss; return nil })
 	f.person(always, nil)
@@ -155,6 +162,7 @@ func TestAlwaysBindsLinks(t *testing.T) {
 
 // Scripts that npm installs: links to files deep in a package, by env.
 func TestFarmOfScripts(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t, "~/p/node_modules/.bin/cli", "~/shims/*", "~/bin/named")
 	f.tool("p/node_modules/pkg/cli.js", "#!/usr/bin/env interp", "cli")
 	f.lead("bin/interp", "/bin/sh")
@@ -200,6 +208,7 @@ func TestFarmOfScripts(t *testing.T) {
 
 // Programs that start what their words say are not followed into a first line.
 func TestFarmOfStarters(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t, "~/bin/*", "~/own/**")
 	f.put("own/busybox", "\x7fELF")
 	f.put("own/plain", "\x7fELF")
@@ -228,6 +237,7 @@ func TestFarmOfStarters(t *testing.T) {
 
 // A home with folders that are links, as /bin is one of many systems.
 func TestFarmOfFolders(t *testing.T) {
+	t.Parallel()
 	cat := approvaltest.Find(t, "cat")
 	f := newFarm(t, "~/merged/tool", cat, "short")
 	f.tool("usr/bin/tool", "#!/bin/sh", "tool")

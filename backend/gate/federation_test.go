@@ -19,6 +19,7 @@ import (
 // policy denies is neither asked nor let pass because a gateway, or an edit that
 // nobody accepted, wants something asked about.
 func TestFederatedOff(t *testing.T) {
+	t.Parallel()
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +78,7 @@ func TestFederatedOff(t *testing.T) {
 // TestFederatedQuestions asks about what the person lists, where the gateway wants
 // all asked, and still denies the rest unasked.
 func TestFederatedQuestions(t *testing.T) {
+	t.Parallel()
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ func (b *bench) noProject() {
 // TestSessionFolder: what an agent says that it works in is no project by that, for
 // commands and for tools.
 func TestSessionFolder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "touch"})
 	b.noProject()
 	b.nobody()
@@ -91,6 +92,7 @@ func TestSessionFolder(t *testing.T) {
 // TestTwoCalls: an agent that claims home as its folder cannot write there what the
 // next program starts.
 func TestTwoCalls(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool:file_write"}, approval.Entry{Pattern: "git"}, approval.Entry{Pattern: "cp"})
 	b.noProject()
 	b.nobody()
@@ -115,6 +117,7 @@ func TestTwoCalls(t *testing.T) {
 // TestFolderSwapped: another folder, or a link, in the place of the project between
 // the look and the start denies it.
 func TestFolderSwapped(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		want approval.Reason
 		swap func(b *bench)
@@ -197,6 +200,7 @@ func TestFolderSwapped(t *testing.T) {
 // TestAskProject: before the first command that it changes, once for a folder and an
 // agent, whoever waits; the command is judged after the answer.
 func TestAskProject(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "touch"}, approval.Entry{Pattern: "ls"})
 	b.noProject()
 	for _, dir := range []string{"plain", "other"} {
@@ -287,6 +291,7 @@ func TestAskProject(t *testing.T) {
 // TestNamedWhileAsked: a question that waits when its folder is named is answered by
 // the policy where that lets it pass now, and else a yes to it still counts.
 func TestNamedWhileAsked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		words []string
 		asked int32
@@ -320,6 +325,7 @@ func TestNamedWhileAsked(t *testing.T) {
 // TestRecheckedAsAsked: a question that waits when its folder is named is judged as it
 // was asked, with its variables, and a call of a tool, too.
 func TestRecheckedAsAsked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool:file_write"}, approval.Entry{Pattern: "touch", Env: map[string][]string{"FLAVOUR": {"sweet"}}})
 	of := func(cwd, text string) bool {
 		req := b.request("bash", "-c", text)
@@ -366,6 +372,7 @@ func TestRecheckedAsAsked(t *testing.T) {
 // TestManyFolders: one question about a folder waits at a time, and one family has a
 // few of them in an hour, whatever names, sessions and folders it has.
 func TestManyFolders(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name           string
 		agent, session func(i int) string
@@ -407,6 +414,7 @@ func TestManyFolders(t *testing.T) {
 // TestFolderQuestionGivesWay: what ends a question about a folder, and that it holds
 // nothing else up. No answer counts after its end.
 func TestFolderQuestionGivesWay(t *testing.T) {
+	t.Parallel()
 	other := func(b *bench) {
 		req := b.request("mkdir", "/etc/x")
 		req.AgentID = "other"
@@ -459,6 +467,7 @@ func TestFolderQuestionGivesWay(t *testing.T) {
 // TestNoFolderQuestionBesideOthers: while something waits for the person, no folder is
 // asked about, and the command asks at once.
 func TestNoFolderQuestionBesideOthers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "touch"})
 	b.noProject()
 	if err := os.Mkdir(b.path("plain"), 0o755); err != nil {
@@ -482,6 +491,7 @@ func TestNoFolderQuestionBesideOthers(t *testing.T) {
 // TestNobodyAskedOfTheFolder: where nobody can be asked, the denial says how a person
 // names the folder, if that would let more pass.
 func TestNobodyAskedOfTheFolder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "touch"})
 	b.noProject()
 	b.checkout("p")

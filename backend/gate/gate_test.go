@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -106,6 +107,9 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	if b.store, err = store.Open(store.Options{State: state, Home: dir}); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.MkdirAll(state.Dir, 0o700), os.WriteFile(state.History(), emptyHistory(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	if b.history, err = history.Open(history.Options{Path: state.History()}); err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +151,29 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	return b
 }
 
+// emptyHistory is what a new history holds: to make one takes longer than most
+// tests do.
+var emptyHistory = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "history")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "history")
+	db, err := history.Open(history.Options{Path: path})
+	if err != nil {
+		panic(err)
+	}
+	if err := db.Close(); err != nil {
+		panic(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return text
+})
+
 func (b *bench) edit(change func(*store.Document) error) {
 	b.t.Helper()
 	if snap, err := b.store.Update("", change); err != nil {
@@ -165,11 +192,19 @@ func (b *bench) onlyProject(name string) {
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
+// writeProgram writes a file that is started soon. No child of another test may
+// hold it open for writing then, so nothing starts meanwhile.
+func writeProgram(path string, text []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, text, 0o755)
+}
+
 // script makes a program that leaves a mark when it runs.
 func (b *bench) script(name, text string) string {
 	b.t.Helper()
 	at := b.path("bin/" + name)
-	if err := os.WriteFile(at+".new", []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+	if err := writeProgram(at+".new", []byte("#!/bin/sh\n"+text+"\n")); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := os.Rename(at+".new", at); err != nil {
@@ -243,6 +278,7 @@ func (b *bench) want(words []string, want string) {
 }
 
 func TestAllowed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "hello"})
 	b.script("hello", "echo hello $1")
 	b.want([]string{"hello", "you"}, `code 0 "hello you\n"`)
@@ -256,6 +292,7 @@ func TestAllowed(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		say  approval.Answer
@@ -286,6 +323,7 @@ func TestAnswers(t *testing.T) {
 
 // An entry that allow-always wrote holds for the file that was seen.
 func TestAlwaysBindsTheFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo one")
 	b.person(always, nil)
@@ -297,6 +335,7 @@ func TestAlwaysBindsTheFile(t *testing.T) {
 
 // What changes between the question and the answer never runs.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(b *bench)
@@ -355,6 +394,7 @@ func TestDrift(t *testing.T) {
 // Identical requests share one question; a request for another file never
 // joins it, though its words are the same.
 func TestMerging(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo one")
 	ask := func() <-chan approval.Result {
@@ -388,6 +428,7 @@ func TestMerging(t *testing.T) {
 }
 
 func TestNobodyToAsk(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "listed"})
 	b.script("tool", "echo ran")
 	b.script("listed", "echo listed")
@@ -412,6 +453,7 @@ func TestNobodyToAsk(t *testing.T) {
 }
 
 func TestLease(t *testing.T) {
+	t.Parallel()
 	two := 2
 	b := newBench(t, approval.Entry{ID: "lease", Pattern: "tool", UsesLeft: &two})
 	b.script("tool", "echo ran")
@@ -424,6 +466,7 @@ func TestLease(t *testing.T) {
 // A lease that ends while a text runs lets nothing more of it start, and one
 // that lets a program start in the place of another entry is used up by that.
 func TestLeaseInTheMiddle(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(d *store.Document)
 		later  time.Duration
@@ -454,6 +497,7 @@ func TestLeaseInTheMiddle(t *testing.T) {
 
 // A new entry answers the waiting questions that it covers.
 func TestRecheck(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	done := make(chan approval.Result, 1)
@@ -468,6 +512,7 @@ func TestRecheck(t *testing.T) {
 }
 
 func TestCallerGone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "touch "+b.path("mark"))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -492,6 +537,7 @@ func TestCallerGone(t *testing.T) {
 }
 
 func TestInvalidRequests(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	tests := []struct {
 		change func(*approval.Request)
@@ -528,6 +574,7 @@ func TestInvalidRequests(t *testing.T) {
 // What needs the screen runs where commands may record it, and is judged like
 // everything else then.
 func TestScreen(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "exit 3")
 	for _, row := range []struct {
@@ -550,6 +597,7 @@ func TestScreen(t *testing.T) {
 // The history names each program of a run under its request, and keeps no
 // secret.
 func TestRecord(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "exit 3")
 	b.want([]string{"bash", "-c", "tool --password hunter2 | tool"}, `code 3 ""`)
@@ -580,6 +628,7 @@ func TestRecord(t *testing.T) {
 // A question's row holds the risk that was shown and the answers that were
 // offered.
 func TestRecordOfAQuestion(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "")
 	b.person(once, nil)
@@ -597,6 +646,7 @@ func TestRecordOfAQuestion(t *testing.T) {
 
 // Nothing runs while the history cannot take the row.
 func TestNoHistoryNoRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "touch "+b.path("mark"))
 	if err := b.history.Close(); err != nil {
@@ -611,6 +661,7 @@ func TestNoHistoryNoRun(t *testing.T) {
 // The text of a shell that is not there runs from its plan or not at all:
 // never with the words of the shell for some other program.
 func TestMissingShell(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo ran $*")
 	b.person(once, nil)
@@ -623,6 +674,7 @@ func TestMissingShell(t *testing.T) {
 // What starts too many programs at once asks, so it never runs where nobody
 // is asked, and history says why.
 func TestTooManyStages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "cat")
 	b.edit(func(d *store.Document) error { d.Defaults.Ask = approval.AskOff; return nil })
@@ -634,6 +686,7 @@ func TestTooManyStages(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "touch "+b.path("mark"))
 	ask := func(text string) approval.Request {
@@ -659,6 +712,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestBrokenPolicy(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo ran")
 	b.want([]string{"tool"}, `code 0 "ran\n"`)
@@ -672,28 +726,4 @@ func TestBrokenPolicy(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	b.want([]string{"tool"}, "denied policy-broken")
-}
-
-func TestMessage(t *testing.T) {
-	tests := []struct {
-		denial approval.Denial
-		want   string
-	}{
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonAllowlistMiss, Sentence: "no entry covers /x"}, Segment: "x y"},
-			"SYSTEM_RUN_DENIED: allowlist miss: no entry covers /x. It is about: x y. " + string(approval.EndingPolicy)},
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: "the person said no"}, Note: "not\x1b now"},
-			`SYSTEM_RUN_DENIED: user denied. They say: not\u{1B} now. ` + string(approval.EndingPersonSaidNo)},
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonRuntimeValue, Sentence: "no \x1b[2J\n/x"}, Segment: "cat \x1b[1A\u202e"},
-			`SYSTEM_RUN_DENIED: runtime-value: no \u{1B}[2J\u{A}/x. It is about: cat \u{1B}[1A\u{202E}. ` + string(approval.EndingPolicy)},
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonDenylisted, Sentence: "no"}, Segment: "y", Instead: "x"},
-			"SYSTEM_RUN_DENIED: denylisted: no. It is about: y. By itself this passes: x. " + string(approval.EndingPolicy)},
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonPromptExpired}},
-			"SYSTEM_RUN_DENIED: prompt-expired. " + string(approval.EndingNobody)},
-		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},
-	}
-	for _, test := range tests {
-		if got := judge.Message(test.denial); got != test.want {
-			t.Errorf("got  %s\nwant %s", got, test.want)
-		}
-	}
 }

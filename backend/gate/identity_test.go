@@ -40,7 +40,7 @@ func (b *bench) recorded(pattern string) string {
 func (b *bench) put(name, text string) {
 	b.t.Helper()
 	at := b.path(name)
-	for _, err := range []error{os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at+".new", []byte(text), 0o755), os.Rename(at+".new", at)} {
+	for _, err := range []error{os.MkdirAll(filepath.Dir(at), 0o755), writeProgram(at+".new", []byte(text)), os.Rename(at+".new", at)} {
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -77,6 +77,7 @@ func (b *bench) linkTo(to, at string) {
 // Under a wildcard each file is known from its first use on, in the same text
 // too, and so is what interprets it.
 func TestFirstUseIsRecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.canAsk.Store(false)
 	shell := programText(t, "sh")
@@ -106,6 +107,7 @@ func TestFirstUseIsRecorded(t *testing.T) {
 // A script may be a program of its own, and what interprets another one: it is
 // recorded as both, whichever it is first.
 func TestProgramThatInterprets(t *testing.T) {
+	t.Parallel()
 	for _, words := range [][]string{{"a", "b"}, {"b", "a"}} {
 		b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 		b.canAsk.Store(false)
@@ -124,6 +126,7 @@ func TestProgramThatInterprets(t *testing.T) {
 // A changed file asks once, the answer is for exactly what is there then, and it
 // goes for all files beside it that changed as well.
 func TestNewVersionIsAccepted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"}, approval.Entry{Pattern: "~/bin/two"})
 	for _, name := range []string{"one", "two", "three", "four"} {
 		b.put("bin/"+name, "#!/bin/sh\necho "+name+"\n")
@@ -151,6 +154,7 @@ func TestNewVersionIsAccepted(t *testing.T) {
 // A yes for once accepts no version, and one that came after the question is
 // not the one that was accepted.
 func TestNewVersionOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.put("bin/one", "#!/bin/sh\necho one\n")
 	b.put("bin/two", "#!/bin/sh\necho two\n")
@@ -173,6 +177,7 @@ func TestNewVersionOnce(t *testing.T) {
 
 // Where the record cannot be written, nothing runs on it.
 func TestNoRecordNoRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.put("bin/one", "#!/bin/sh\ntouch "+b.path("mark")+"\n")
 	file := b.path("state/exec-approvals.json")
@@ -199,6 +204,7 @@ func TestNoRecordNoRun(t *testing.T) {
 
 // The history says of a run that a new version was taken as known.
 func TestVouchedVersionIsTold(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("skipped: only root can own a program of the system")
 	}
@@ -224,6 +230,7 @@ func TestVouchedVersionIsTold(t *testing.T) {
 // A script that was recorded with one interpreter asks when env would find
 // another one, in a folder of PATH that comes before, or when a link leads to one.
 func TestOtherInterpreter(t *testing.T) {
+	t.Parallel()
 	for name, swap := range map[string]func(b *bench){
 		"found earlier in PATH": func(b *bench) { b.copies("bin/true", "own/other") },
 		"a link in PATH":        func(b *bench) { b.linkTo("/usr/bin/false", "bin/true") },
@@ -267,6 +274,7 @@ func TestOtherInterpreter(t *testing.T) {
 // Many requests that see the same files for the first time all run, and a file
 // that changed meanwhile is known as what it was first.
 func TestLearnedAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.canAsk.Store(false)
 	const programs = 4

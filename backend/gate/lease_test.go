@@ -24,6 +24,7 @@ func chosen(w approval.Width, here bool, keep approval.Keep) approval.Answer {
 // Each answer to "tool build x" is remembered as wide as was chosen, and no
 // wider: what comes then passes or asks.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	const passes, asks = `code 0 "ran\n"`, "denied ask-fallback"
 	tests := []struct {
 		width                             approval.Width
@@ -66,6 +67,7 @@ func TestWidths(t *testing.T) {
 
 // What is kept for a while ends: by the clock, by its uses, with its session.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	const passes, asks = `code 0 "ran\n"`, "denied ask-fallback"
 	run := func(keep approval.Keep, after time.Duration, session string) (*bench, func(session, want string)) {
 		b := newBench(t)
@@ -128,6 +130,7 @@ func TestKeep(t *testing.T) {
 
 // A host that starts anew learns from the history whether a session is over.
 func TestSessionAfterRestart(t *testing.T) {
+	t.Parallel()
 	key := "s"
 	for _, test := range []struct {
 		since time.Duration
@@ -160,6 +163,7 @@ func TestSessionAfterRestart(t *testing.T) {
 
 // A choice counts only if the question offers it.
 func TestOnlyOfferedWidths(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		say  approval.Answer
@@ -200,6 +204,7 @@ func TestOnlyOfferedWidths(t *testing.T) {
 // narrower than the program, as of allow once: it would remember the program for
 // good.
 func TestLeaseForTheirs(t *testing.T) {
+	t.Parallel()
 	for choice, want := range map[approval.Choice]approval.Decision{
 		{Width: approval.WidthProgram, Keep: approval.Keep1h}:               approval.AllowOnce,
 		{Width: approval.WidthProgram, Keep: approval.KeepGood}:             approval.AllowAlways,
@@ -233,6 +238,7 @@ func TestLeaseForTheirs(t *testing.T) {
 
 // Leases that are long over go when the next one is written.
 func TestEndedLeasesGo(t *testing.T) {
+	t.Parallel()
 	ended := func(ago time.Duration) approval.Entry {
 		return approval.Entry{Pattern: "old" + ago.String(), ExpiresAt: time.Now().Add(-ago).UnixMilli()}
 	}
@@ -252,6 +258,7 @@ func TestEndedLeasesGo(t *testing.T) {
 // A session that is over does not come back for who asks twice, and hangs up
 // the first time.
 func TestSessionOverForWhoHangsUp(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	b.person(chosen(approval.WidthExact, false, approval.KeepSession), nil)
@@ -273,6 +280,7 @@ func TestSessionOverForWhoHangsUp(t *testing.T) {
 
 // One answer to requests that share a question is remembered once.
 func TestMergedLease(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	done := make(chan approval.Result, 4)

@@ -61,6 +61,7 @@ func (m *mapping) close() {
 // What a program writes through a mapping is not run as what was allowed, though
 // the times of the file stay the same, and neither while it has the mapping.
 func TestWrittenThroughMemory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.canAsk.Store(false)
 	b.put("bin/a", "#!/bin/sh\necho good\n")
@@ -79,6 +80,7 @@ func TestWrittenThroughMemory(t *testing.T) {
 
 // A person's yes is for what the file held when it was shown.
 func TestWrittenThroughMemoryWhileAsked(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(m *mapping){
 		"kept mapped": func(*mapping) {},
 		"unmapped":    (*mapping).close,

@@ -13,6 +13,7 @@ import (
 // TestReceipts: one receipt for a command, whichever door it comes by and whatever
 // becomes of it.
 func TestReceipts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, program string
 		say           approval.Answer

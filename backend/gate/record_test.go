@@ -28,6 +28,7 @@ func (b *bench) programs() (rows []history.Row) {
 // A program has its row however long its words are, and the row never repeats
 // half of one.
 func TestLongWordsHaveARow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "wide"}, approval.Entry{Pattern: "count"})
 	b.script("wide", `head -c 60000 /dev/zero | tr '\0' x`)
 	b.script("count", `echo $#`)
@@ -44,6 +45,7 @@ func TestLongWordsHaveARow(t *testing.T) {
 
 // When a program could not be recorded, nothing starts after it.
 func TestNothingStartsUnrecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "hello"})
 	b.script("hello", `echo "hello $1"`)
 	starts := 0
@@ -61,6 +63,7 @@ func TestNothingStartsUnrecorded(t *testing.T) {
 // Requests that are the first to start a program, all at once, record the same
 // file and run.
 func TestFirstTogether(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "hello"})
 	b.script("hello", `echo hello`)
 	var all sync.WaitGroup

@@ -33,6 +33,7 @@ func (b *bench) past(commands ...string) {
 // What an entry would have meant for what was asked before: what passes already
 // does not count, nor what asks all the same.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "free"})
 	for _, name := range []string{"free", "tool", "other"} {
 		b.script(name, "true")
@@ -95,6 +96,7 @@ func replayText(r judge.Replay) string {
 
 // The texts of callers that run the command themselves are judged as theirs.
 func TestReplayTheirs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "true")
 	b.personWho(func(approval.Prompt) approval.Answer { return once })
@@ -111,6 +113,7 @@ func TestReplayTheirs(t *testing.T) {
 // An entry is suggested where a person said yes to the same thing again and
 // again, as narrow as saves the questions, and never for what they denied.
 func TestSuggest(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name     string
 		commands []string

@@ -30,6 +30,7 @@ func programEntries(t *testing.T, names ...string) (list []approval.Entry) {
 // Texts with variables, substitutions and loops run without a shell, and what
 // their words become is judged before it starts.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, append(programEntries(t, "cat", "ls"), approval.Entry{Pattern: "hello"})...)
 	b.script("hello", `echo "hello $*"`)
 	b.script("evil", "touch "+b.path("mark"))
@@ -83,6 +84,7 @@ func TestScripts(t *testing.T) {
 
 // What the kernel or a device makes up is no file, wherever the work is done.
 func TestRedirectionFromNoFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "cat"})
 	b.nobody()
 	for _, text := range []string{`cat < /proc/version`, `cd proc && cat < version`, `cat < proc/1/status`, `cat < /dev/zero`, `cat < /dev/../proc/version`} {
@@ -96,6 +98,7 @@ func TestRedirectionFromNoFile(t *testing.T) {
 
 // What one part of a text changes is not what another part runs.
 func TestChangedByTheTextItself(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	work := b.path("work")
 	b.onlyProject("work")
@@ -170,6 +173,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 // Where nobody can be asked and askFallback lets pass what policy allows, a
 // text still runs from its plan.
 func TestFallbackRunsThePlan(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "cat"})
 	b.canAsk.Store(false)
 	b.edit(func(d *store.Document) error {
@@ -190,6 +194,7 @@ func TestFallbackRunsThePlan(t *testing.T) {
 
 // A text cannot make the host hold or do more than the limits say.
 func TestHungryTexts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "head"})
 	b.script("lines", "i=0; while [ $i -lt 3000 ]; do echo '/usr/*/*/*'; i=$((i+1)); done")
 	b.edit(func(d *store.Document) error { d.Add("*", approval.Entry{Pattern: "lines"}); return nil })
@@ -206,6 +211,7 @@ func TestHungryTexts(t *testing.T) {
 
 // Each program of a loop has a row of its own.
 func TestLoopRows(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "hello"})
 	b.script("hello", `exit 0`)
 	b.want([]string{"bash", "-c", "for i in a b c; do hello $i; done"}, `code 0 ""`)
@@ -231,6 +237,7 @@ func TestLoopRows(t *testing.T) {
 // readers are allowed and nobody can be asked: nothing else starts, and
 // nothing is written.
 func TestTricky(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../runner/testdata/tricky.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -308,6 +315,7 @@ func names(t *testing.T, dir string) string {
 // A rule that comes after a word became final, and before its program starts,
 // holds for what it became: made by us, or written into the file by hand.
 func TestDeniedAsItBecameFinal(t *testing.T) {
+	t.Parallel()
 	for _, byHand := range []bool{false, true} {
 		b := newBench(t, approval.Entry{Pattern: "ls"}, approval.Entry{Pattern: "cat"})
 		for _, name := range []string{"a", "b"} {

@@ -56,13 +56,14 @@ func (b *bench) skills(byAgent map[string][]approval.Skill) {
 // TestSkills: a skill runs without a question while its file is the one that was
 // accepted, and says why it asks else.
 func TestSkills(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	talk := b.skill("talk", "echo talk", true)
 	shout := b.skill("shout", "echo shout", true)
 	fresh := b.skill("fresh", "echo fresh", false)
 	node := b.script("mynode", "echo $2")
 	byOther := approval.Skill{Name: "walk", Path: b.path("bin/walk")}
-	if err := os.WriteFile(byOther.Path, []byte("#!"+node+"\n"), 0o755); err != nil {
+	if err := writeProgram(byOther.Path, []byte("#!"+node+"\n")); err != nil {
 		t.Fatal(err)
 	}
 	byOther.SHA256 = b.hash(byOther.Path)
@@ -103,6 +104,7 @@ func TestSkills(t *testing.T) {
 // TestAlwaysAcceptsSkill: a yes for good accepts the file of that skill, as it was
 // shown, for the agent that asked, and writes no entry.
 func TestAlwaysAcceptsSkill(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	talk, shout := b.skill("talk", "echo one", true), b.skill("shout", "echo one", true)
 	fresh := b.skill("fresh", "echo fresh", false)
@@ -145,6 +147,7 @@ func TestAlwaysAcceptsSkill(t *testing.T) {
 
 // TestSkillDrifts: what changes between question and answer is not accepted.
 func TestSkillDrifts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	talk := b.skill("talk", "echo one", true)
 	b.skills(map[string][]approval.Skill{"main": {talk}})
@@ -172,6 +175,7 @@ func TestSkillDrifts(t *testing.T) {
 
 // TestSkillsOf: whose skills are added and dropped.
 func TestSkillsOf(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	home := b.dir
 	k := func(sum string) approval.Skill {

@@ -79,6 +79,7 @@ func (b *bench) asksNow(t *testing.T, req approval.Request) {
 
 // A yes that is kept runs the identical request once, and nothing else.
 func TestAllowAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran $1")
 	req := b.request("tool", "x")
@@ -97,6 +98,7 @@ func TestAllowAgain(t *testing.T) {
 }
 
 func TestAllowAgainHoldsForNothingElse(t *testing.T) {
+	t.Parallel()
 	deny := func(d *store.Document) error { d.Deny("", approval.DenyRule{Pattern: "tool"}); return nil }
 	tests := []struct {
 		name   string
@@ -171,6 +173,7 @@ func (b *bench) later(d time.Duration) { b.Now = func() time.Time { return time.
 
 // What the file held when it was shown counts, though its times tell nothing.
 func TestAllowAgainBindsContents(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	req := b.request("tool")
@@ -188,6 +191,7 @@ func TestAllowAgainBindsContents(t *testing.T) {
 
 // However many ask at the same time, one runs.
 func TestAllowAgainOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran >>"+b.path("mark"))
 	req := b.request("tool")
@@ -210,6 +214,7 @@ func TestAllowAgainOnce(t *testing.T) {
 
 // What is not offered, not seen, or not over is not kept.
 func TestAllowAgainRefused(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "true")
 	p, hangUp, over := b.waits(b.request("tool"))
@@ -244,6 +249,7 @@ func TestAllowAgainRefused(t *testing.T) {
 // What a person says to the question that came first ends the yes that was
 // kept meanwhile.
 func TestAllowAgainAndAnswered(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	req := b.request("tool")
@@ -263,6 +269,7 @@ func TestAllowAgainAndAnswered(t *testing.T) {
 
 // A denial stands for identical requests, for a while or for the session.
 func TestDenyFor(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		life  time.Duration
@@ -320,6 +327,7 @@ func TestDenyFor(t *testing.T) {
 
 // A session goes on as long as something is asked in it.
 func TestDenyForSessionGoesOn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	req := b.request("touch", "x")
 	p, hangUp, over := b.waits(req)
@@ -343,6 +351,7 @@ func TestDenyForSessionGoesOn(t *testing.T) {
 
 // The answers that stand are bounded: the oldest goes.
 func TestStandingIsBounded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.request("touch", "first")
 	for i := range 205 {
@@ -366,6 +375,7 @@ func TestStandingIsBounded(t *testing.T) {
 // A no stands for the request, whatever its agent calls itself and its session, and
 // whatever else was judged; not for what would run or change something else.
 func TestDenyForHoldsFor(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(b *bench, req *approval.Request)
@@ -416,6 +426,7 @@ func TestDenyForHoldsFor(t *testing.T) {
 
 // An entry that covers a request lets it pass, whatever was said of it before.
 func TestDenyForYieldsToTheList(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	p, _, over := b.waits(b.request("tool"))
@@ -432,6 +443,7 @@ func TestDenyForYieldsToTheList(t *testing.T) {
 // A no answers whatever waits for the same, and ends the yes that stands for it; so
 // does a yes end a no.
 func TestDenyForAndTheOthers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	one, other := b.request("tool"), b.request("tool")
@@ -462,6 +474,7 @@ func TestDenyForAndTheOthers(t *testing.T) {
 
 // A denial for the session ends with it, and leaves the others alone.
 func TestDenyForOneSession(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	req := b.request("tool")
@@ -481,6 +494,7 @@ func TestDenyForOneSession(t *testing.T) {
 
 // A person's no names the commands of a text that needed their yes.
 func TestANoNamesItsCommands(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"tool a":                          "tool a",
 		"ls; tool a; tool b":              "tool a ; tool b",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -100,10 +101,7 @@ func TestStopRace(t *testing.T) {
 			}
 		})
 	}
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := approvaltest.Rounds(t, 20, 5)
 	caught := 0
 	for n := range rounds {
 		time.Sleep(time.Duration(n*7%23) * time.Millisecond)
@@ -136,6 +134,7 @@ func TestStopRace(t *testing.T) {
 
 // A stop at each place of a request's way, one after the other.
 func TestStopAtEachPlace(t *testing.T) {
+	t.Parallel()
 	allowed := approval.Entry{Pattern: "tool"}
 	tests := []struct {
 		name    string
@@ -197,6 +196,7 @@ func (b *bench) endAllNow() {
 
 // A text that is stopped between two programs does not go on.
 func TestStopBetweenPrograms(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo $1")
 	n := 0
@@ -213,6 +213,7 @@ func TestStopBetweenPrograms(t *testing.T) {
 
 // A stop denies what waits, also in a pause, and ends the answers that stand.
 func TestStopDeniesWhatWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "allowed"})
 	b.script("allowed", "touch "+b.path("mark"))
 	b.allowAgain(b.request("touch", "again"))
@@ -263,6 +264,7 @@ func (b *bench) heldBack(want int) {
 
 // In a pause nothing starts; afterwards all is judged as things are then.
 func TestPause(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		words  []string
@@ -311,6 +313,7 @@ func TestPause(t *testing.T) {
 // A yes that was given in a pause starts nothing before it is over, and what
 // changes until then is drift.
 func TestPauseAfterTheAnswer(t *testing.T) {
+	t.Parallel()
 	for name, drifts := range map[string]bool{"as it was": false, "drifted": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -338,6 +341,7 @@ func TestPauseAfterTheAnswer(t *testing.T) {
 
 // Who waits in a pause waits as far as its caller does, and they are bounded.
 func TestPauseEndsAndLimits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo ran")
 	if err := b.Pause(time.Time{}); err != nil {
@@ -382,6 +386,7 @@ func TestPauseEndsAndLimits(t *testing.T) {
 // TestPauseLeavesPlaces lets one family wait under as many names as it likes: it has
 // a half of the places, and another one still waits beside it.
 func TestPauseLeavesPlaces(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo ran")
 	if err := b.Pause(time.Time{}); err != nil {
@@ -445,7 +450,7 @@ func TestPauseStartsNothing(t *testing.T) {
 		})
 	}
 	seen := 0
-	for n := range 15 {
+	for n := range approvaltest.Rounds(t, 15, 5) {
 		time.Sleep(time.Duration(n*7%23) * time.Millisecond)
 		if err := b.Pause(time.Time{}); err != nil {
 			t.Fatal(err)
@@ -479,6 +484,7 @@ func TestPauseStartsNothing(t *testing.T) {
 // What was let through and does not come to start is denied at its first
 // program: the pause does not wait for it for long.
 func TestPauseSealsWhatIsSlow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "touch "+b.path("mark"))
 	b.onEvent = map[approval.EventKind]func(){approval.EventStarted: func() { // let through, and nothing runs yet
@@ -499,6 +505,7 @@ func TestPauseSealsWhatIsSlow(t *testing.T) {
 
 // A pause becomes longer and never shorter, and ends by itself.
 func TestPauseUntil(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "echo ran")
 	in := func(d time.Duration) time.Time { return time.Now().Add(d) }

@@ -225,6 +225,7 @@ func (s *swapper) run(words []string) string {
 // Between a question and its answer things are swapped, once or all the time:
 // what runs is what the question showed, or nothing.
 func TestSwapBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	for _, what := range swappedThings {
 		t.Run(what.name, func(t *testing.T) {
 			t.Parallel()
@@ -269,6 +270,7 @@ func TestSwapBeforeTheAnswer(t *testing.T) {
 // Between the last look at the policy and the start things are swapped, once or
 // all the time: what runs is what policy allows, or nothing.
 func TestSwapBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	for _, what := range swappedThings {
 		t.Run(what.name, func(t *testing.T) {
 			t.Parallel()
@@ -308,6 +310,7 @@ func TestSwapBeforeTheStart(t *testing.T) {
 // nothing is allowed runs nothing, and one that a person answers meanwhile runs
 // only if the policy of that moment lets it be asked.
 func TestSwapPolicy(t *testing.T) {
+	t.Parallel()
 	changes := []policyChange{
 		{"security", edit(func(d *store.Document) { d.Defaults.Security = approval.SecurityDeny }), edit(func(d *store.Document) { d.Defaults.Security = approval.SecurityList }), "denied security=deny"},
 		{"denylist", edit(func(d *store.Document) { d.Deny("", approval.DenyRule{Pattern: "tool"}) }), edit(func(d *store.Document) { d.Undeny("", approval.DenyRule{Pattern: "tool"}) }), "denied denylisted"},
@@ -364,6 +367,7 @@ func byHand(key string, value any, done func(p approval.Policy) bool) func(b *be
 // Who writes the hash of another file into the record of an entry, and puts that
 // file into place, has nothing run: it is a permission that nobody gave.
 func TestSwapRecord(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "~/bin/*"})
 	b.nobody()
 	b.script("tool", "echo A")

@@ -76,6 +76,7 @@ func (b *bench) row(id string) history.Row {
 
 // TestTools: a tool call goes the same way as a command.
 func TestTools(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "/usr/bin/git", Args: []string{"status"}}, approval.Entry{Pattern: approval.ToolMark + "github/list_*"})
 	b.person(no, nil)
 	if err := os.MkdirAll(b.project()+"/deploy", 0o755); err != nil {
@@ -118,6 +119,7 @@ func TestTools(t *testing.T) {
 // TestToolRecord: every verdict is recorded, without secrets, and no row of a
 // tool is taken for a command later.
 func TestToolRecord(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.person(once, nil)
 	c := b.call("create_issue", "title", "t", "token", "ghp_0123456789abcdefghijABCDEFGHIJ012345")
@@ -141,6 +143,7 @@ func TestToolRecord(t *testing.T) {
 // TestAlwaysIsWhole: a caller hears of a yes for good only where that was for
 // the whole tool, because it may remember no less.
 func TestAlwaysIsWhole(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		choice approval.Choice
 		want   bool
@@ -161,6 +164,7 @@ func TestAlwaysIsWhole(t *testing.T) {
 
 // TestJudgeOnly asks nobody and records only denials.
 func TestJudgeOnly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.person(once, nil)
 	for _, c := range []struct {
@@ -183,6 +187,7 @@ func TestJudgeOnly(t *testing.T) {
 
 // TestNobodyForTools: askFallback holds for tools as for commands.
 func TestNobodyForTools(t *testing.T) {
+	t.Parallel()
 	for fallback, want := range map[approval.Security]string{"deny": "deny ask-fallback", "allowlist": "deny ask-fallback", "full": "allow"} {
 		b := newBench(t)
 		b.canAsk.Store(false)
@@ -200,6 +205,7 @@ func TestNobodyForTools(t *testing.T) {
 // counts once, one for always as long as its session, and neither in another
 // session, nor against a denial.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	soundIs(t, "session.json", map[string]string{
 		"allow-once then 3 evaluations": `["allow","prompt","prompt"]`, "ask=always after allow-once": `"prompt"`,
 		"allow-always on `bash -c \"ls\" && rm x`":    `"nothing stored for interpreters; each segment considered"`, // TestAlwaysForShells
@@ -247,6 +253,7 @@ func TestSessions(t *testing.T) {
 
 // TestSessionRules: the third layer holds for its sessions, and only tightens.
 func TestSessionRules(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.edit(func(d *store.Document) error {
 		d.Extra = store.Extra{"tools": []byte(`{"rules": {"file_list": {"security": "deny"}}, "sessions": {
@@ -269,6 +276,7 @@ func TestSessionRules(t *testing.T) {
 // TestRuleUnderFull: a rule that wants the allowlist holds where the agent's
 // security is full, and loosens none.
 func TestRuleUnderFull(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rules string
 		agent approval.Security
@@ -302,6 +310,7 @@ func TestRuleUnderFull(t *testing.T) {
 
 // TestBesideCommand: a question about a command shows what else its call says.
 func TestBesideCommand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	seen := make(chan approval.Prompt, 8)
 	b.personWho(func(p approval.Prompt) approval.Answer {
@@ -319,6 +328,7 @@ func TestBesideCommand(t *testing.T) {
 // TestAlwaysForShells: nothing is remembered for an interpreter, and each
 // segment counts (session.json).
 func TestAlwaysForShells(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var choices []approval.Decision
 	b.personWho(func(p approval.Prompt) approval.Answer { choices = p.Judgement.Choices; return once })
@@ -340,6 +350,7 @@ func TestAlwaysForShells(t *testing.T) {
 // TestProjectOfQuestions: a question tells the project that its folder lies in, of
 // commands and of tools, and nothing is started to know it.
 func TestProjectOfQuestions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.onlyProject("bin")
 	for _, dir := range []string{"work/.git/objects", "work/.git/refs", "work/a/b", "plain/x"} {
@@ -377,6 +388,7 @@ func TestProjectOfQuestions(t *testing.T) {
 
 // TestToolsMerge: identical asks of two sub-agents are one question.
 func TestToolsMerge(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	results := make(chan string, 2)
 	for range 2 {
@@ -403,6 +415,7 @@ func TestToolsMerge(t *testing.T) {
 
 // TestRunApproved: what was allowed to be run by us runs once, as it was judged.
 func TestRunApproved(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran $1")
 	b.person(once, nil)
@@ -460,6 +473,7 @@ func TestRunApproved(t *testing.T) {
 // TestApprovedOfOne: an agent that runs nothing of what it was allowed takes no
 // room from others.
 func TestApprovedOfOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "tool"})
 	b.script("tool", "true")
 	ours := func(agent string) string {
@@ -483,6 +497,7 @@ func TestApprovedOfOne(t *testing.T) {
 
 // TestApprovedByFallback runs what askFallback let pass as it was judged.
 func TestApprovedByFallback(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	b.canAsk.Store(false)
@@ -501,6 +516,7 @@ func TestApprovedByFallback(t *testing.T) {
 // TestMatrix compares with what is sound by policy-matrix.json, through the tool
 // that takes a command.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("testdata/policy-matrix.json")
 	if err != nil {
 		t.Fatal(err)
@@ -601,6 +617,7 @@ func soundIs(t *testing.T, file string, want map[string]string) {
 // TestCharters compares with what is sound by charter.json. What a charter
 // permits counts only once a person accepted it; what it forbids always counts.
 func TestCharters(t *testing.T) {
+	t.Parallel()
 	// The cases "confirmed tool", "rejected" and "approved, and security deny".
 	soundIs(t, "charter.json", map[string]string{
 		"requireConfirmation bash_execute, git allowlisted, git status": `"prompt"`, `alwaysReject "git push --force"`: `"deny"`,
@@ -671,6 +688,7 @@ func (r *registry) Call(_ context.Context, call approval.ToolCall) (json.RawMess
 
 // TestWrap: a registry behind the gate is called for what is allowed only.
 func TestWrap(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.person(no, nil)
 	r := &registry{}
@@ -697,6 +715,7 @@ func TestWrap(t *testing.T) {
 // TestDeniedNamesNoFiles: a denial repeats what the agent wrote, and not the files
 // that its patterns stand for.
 func TestDeniedNamesNoFiles(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.canAsk.Store(false)
 	if err := os.WriteFile(b.path("work-secret-name"), nil, 0o600); err != nil {
@@ -714,6 +733,7 @@ func TestDeniedNamesNoFiles(t *testing.T) {
 
 // TestMetrics: what is counted adds up, and names nobody.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: approval.ToolMark + "github/*"})
 	b.person(no, nil)
 	c := b.call("list_secret_things")
@@ -738,6 +758,7 @@ func TestMetrics(t *testing.T) {
 // TestInsteadOfWhole names nothing where what speaks against a text would speak
 // against its parts too.
 func TestInsteadOfWhole(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "ls"})
 	b.nobody()
 	b.edit(func(d *store.Document) error {

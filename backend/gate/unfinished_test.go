@@ -26,6 +26,7 @@ func (d *busy) Look(name string) (approval.File, error) {
 // Nothing runs, under no security, of which the caller leaves before it is
 // understood, or which is stopped then; and the next one is none the worse.
 func TestNobodyWaitsForTheAnalysis(t *testing.T) {
+	t.Parallel()
 	for _, words := range [][]string{{"tool"}, {"bash", "-c", "tool; tool"}} {
 		b := newBench(t, approval.Entry{Pattern: "*"})
 		b.script("tool", "touch "+b.path("mark"))

@@ -13,6 +13,7 @@ import (
 // TestVariablesAreRemembered: what asked because of a variable runs from then on
 // without a question, with this value and no other.
 func TestVariablesAreRemembered(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{
 		`FLAVOUR=sweet tool`, `export FLAVOUR=sweet; tool`, `for FLAVOUR in sweet; do export FLAVOUR; tool; done`, `env FLAVOUR=sweet tool`, "requested",
 	} {
@@ -52,6 +53,7 @@ func TestVariablesAreRemembered(t *testing.T) {
 // TestVariablesOfWaitingQuestions: an entry that carries the variables of a question
 // ends it, and one that does not lets it wait.
 func TestVariablesOfWaitingQuestions(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		env    map[string]string
 		carry  map[string][]string
@@ -95,6 +97,7 @@ func TestVariablesOfWaitingQuestions(t *testing.T) {
 // TestOfferedVariables: of a recorded request the values of its variables are not
 // kept, so no entry is made of it, but for those that stand in its text.
 func TestOfferedVariables(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.script("tool", "echo ran")
 	b.person(once, nil)

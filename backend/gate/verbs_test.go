@@ -17,7 +17,7 @@ import (
 func (b *bench) ourselves() {
 	b.t.Helper()
 	text, err := os.ReadFile(b.path("bin/countersign"))
-	err = errors.Join(err, os.WriteFile(b.path("bin/copy"), text, 0o755), os.Symlink("countersign", b.path("bin/link")))
+	err = errors.Join(err, writeProgram(b.path("bin/copy"), text), os.Symlink("countersign", b.path("bin/link")))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -26,6 +26,7 @@ func (b *bench) ourselves() {
 // TestVerbsDenied: a verb that operates is denied whatever policy or a person
 // says, and nobody is asked.
 func TestVerbsDenied(t *testing.T) {
+	t.Parallel()
 	entries := []approval.Entry{{Pattern: "*"}, {Pattern: "bash"}, {Pattern: "countersign"}, {Pattern: "copy"}, {Pattern: "link"}, {Pattern: "env"}}
 	full := func(d *store.Document) error {
 		d.Defaults.Security, d.Defaults.AskFallback = approval.SecurityFull, approval.SecurityFull
@@ -57,6 +58,7 @@ func TestVerbsDenied(t *testing.T) {
 
 // TestVerbsThatRead: what only reads goes the way of other programs.
 func TestVerbsThatRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "countersign"})
 	b.ourselves()
 	b.person(no, nil)
@@ -68,6 +70,7 @@ func TestVerbsThatRead(t *testing.T) {
 // TestVerbsThatAsk: `run` passes where what it would run passes, and `run
 // --approved` under an id that waits for this agent.
 func TestVerbsThatAsk(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "hello"})
 	b.ourselves()
 	b.script("hello", "echo hello")
