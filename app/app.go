@@ -48,11 +48,6 @@ type app struct {
 	asked map[string]*asking
 	dead  *time.Timer // runs while a question waits for the page
 	anew  bool        // after quitting
-	// suggested are the entries that the page shows as suggestions, by their ID.
-	suggested map[string]suggested
-	// offered is the recorded request that the page shows as a possible entry.
-	offered offered
-	lost    lost
 }
 
 func newApp(state paths.State, home string) *app {
@@ -65,7 +60,7 @@ func newApp(state paths.State, home string) *app {
 	}
 	a.over, a.ended = context.WithCancel(context.Background())
 	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
-	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
+	a.activity, a.approvals, a.settings = &Activity{app: a}, &Approvals{a}, &Settings{app: a}
 	return a
 }
 

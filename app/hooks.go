@@ -24,6 +24,7 @@ type hooks struct {
 	env     func() (setup.Env, error)
 	mu      sync.Mutex
 	planned map[string]setup.Change // the one that is shown, by its id
+	lost    lost
 }
 
 func newHooks(a *app) *hooks { return &hooks{env: a.hookEnv} }

@@ -117,6 +117,11 @@ func TestStage(t *testing.T) {
 			{later(Guard), ready("edit:a"), nil, ""},
 			{nil, ready("folder:a"), nil, ""},
 		},
+		"a question after one that was seen": {
+			{asked("q"), ready("q"), do(panel, TellShown{}, Sound{}), ""},
+			{asked("r"), Changed{}, do(ExpectPage{true}, TellScreen{}), ""},
+			{nil, ready("r"), do(ExpectPage{false}, panel, TellShown{}, Sound{}), ""},
+		},
 		"two questions": {
 			{asked("q", "r"), Changed{}, do(ExpectPage{true}, TellScreen{}), ""},
 			{nil, ready("q"), do(ExpectPage{false}, panel, TellShown{}, Sound{}), ""},
@@ -190,6 +195,14 @@ func TestStage(t *testing.T) {
 			{nil, SettingsReady{}, do(first), "settings"},
 			{chosen, HooksOffered{true}, do(TellScreen{}, first), "settings"},
 			{nil, HooksOffered{false}, do(TellScreen{}, settings), "settings"},
+		},
+		"settings that were wanted before there was a window": {
+			{noWindow, SettingsWanted{}, nil, ""},
+			{window, Opened{}, do(TellScreen{}, AwaitSettings{}, TellScreen{}), ""},
+		},
+		"the first run, unasked": {
+			{firstRun, Opened{}, do(TellScreen{}, AwaitSettings{}, TellScreen{}), ""},
+			{nil, SettingsReady{}, do(first), "settings"},
 		},
 		"the first run, closed": {
 			{nil, HooksOffered{true}, do(TellScreen{}, AwaitSettings{}), ""},
