@@ -170,6 +170,13 @@ func TestStage(t *testing.T) {
 			{nil, Closed{}, do(Hide{}, TellScreen{}), ""},
 			{nil, SettingsReady{}, nil, ""},
 		},
+		"the settings, closed before they come, and opened under a question": {
+			{nil, SettingsWanted{}, do(TellScreen{}, AwaitSettings{}), ""},
+			{nil, Closed{}, do(Hide{}, TellScreen{}), ""},
+			{asked("q"), ready("q"), do(panel, TellShown{}, Sound{}), ""},
+			{nil, SettingsWanted{}, do(TellScreen{}, Show{As: Settings, Top: true}), ""},
+			{nil, SettingsReady{}, nil, ""},
+		},
 		"a question over the settings": {
 			{nil, SettingsWanted{}, do(TellScreen{}, AwaitSettings{}), ""},
 			{nil, SettingsReady{}, do(settings), "settings"},
@@ -393,7 +400,8 @@ func TestAsk(t *testing.T) {
 		{"a change beside a folder", []Event{put("folder:a")}, "change:a", nil},
 		{"a second change", []Event{put("change:a")}, "change:b", ErrAnother},
 		{"a second folder", []Event{put("folder:a")}, "folder:b", ErrAnother},
-		{"after another", []Event{put("change:a"), over("change:a")}, "change:b", nil},
+		{"a change after another", []Event{put("change:a"), over("change:a")}, "change:b", nil},
+		{"a folder after another", []Event{put("folder:a"), over("folder:a")}, "folder:b", nil},
 		{"the end of something else", []Event{put("change:a"), over("change:b")}, "change:b", ErrAnother},
 		{"a locked screen", []Event{ScreenAway{true}}, "change:a", ErrLocked},
 		{"an unlocked screen", []Event{ScreenAway{true}, ScreenAway{false}}, "change:a", nil},
