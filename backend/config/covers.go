@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
 	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
@@ -75,7 +76,7 @@ func coversArgs(wide, narrow approval.Entry) bool {
 	case len(wide.Args) > len(narrow.Args),
 		wide.ArgsExact && (!narrow.ArgsExact || len(wide.Args) != len(narrow.Args)):
 		return false
-	case len(wide.Args) == 0 && approval.Privileged(wide.Pattern[strings.LastIndexByte(wide.Pattern, '/')+1:]):
+	case len(wide.Args) == 0 && programs.Raises(wide.Pattern[strings.LastIndexByte(wide.Pattern, '/')+1:]):
 		return len(narrow.Args) == 0 // without words it permits nothing
 	}
 	for i, word := range wide.Args {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // MaxReasons bounds the sentences and lines of one comparison. Where there are more,
@@ -333,7 +334,7 @@ func permissionKey(e approval.Entry) string {
 // not give a command more rights: an entry for one that does counts only once
 // it names arguments (judgement.md, step 4).
 func plainProgram(e approval.Entry) bool {
-	plain := func(file string) bool { return !approval.Privileged(path.Base(file)) }
+	plain := func(file string) bool { return !programs.Raises(path.Base(file)) }
 	return !strings.ContainsAny(e.Pattern, "*?[{") && plain(e.Pattern) && len(e.Identity) > 0 &&
 		!slices.ContainsFunc(e.Identity, func(id approval.Identity) bool { return !plain(id.Path) })
 }
