@@ -7,6 +7,10 @@ import (
 	"unicode"
 )
 
+// Elided is the name under which a hook says what a long text was that it left
+// out. No argument may be called so.
+const Elided = "$elided"
+
 // OpensNone is what ToolCall.Opens says of a search for names.
 const OpensNone = "-"
 

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // Charter says what the agents may do that it holds for: a file
@@ -140,7 +141,7 @@ func ParseCharter(name string, text []byte) (c Charter, err error) {
 			return bad("%s holds an empty pattern", key)
 		}
 		for _, pattern := range list {
-			if why := approval.NamesNoTool(strings.TrimSpace(pattern)); why != "" {
+			if why := toolnames.NoTool(strings.TrimSpace(pattern), approval.ToolMark); why != "" {
 				return bad("%q in %s %s", pattern, key, why)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/envnames"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // reasonRisk says how high the risk is that a reason to ask stands for, and
@@ -81,7 +82,7 @@ func changes(s *approval.Segment) bool {
 	return s.Kind == approval.KindChanger && !slices.Contains(s.Effects, approval.EffectDeletes)
 }
 
-func raises(s *approval.Segment) bool { return approval.Privileged(nameOf(s)) }
+func raises(s *approval.Segment) bool { return programs.Raises(nameOf(s)) }
 
 func deletesMany(s *approval.Segment) bool {
 	return slices.Contains(s.Effects, approval.EffectDeletes) && (len(s.Made) > 0 || s.Words != nil)
