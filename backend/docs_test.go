@@ -99,19 +99,19 @@ var inFile sync.Map // of names, by file
 
 var (
 	ofFloor  = regexp.MustCompile(`(?m)^    ([0-9])  ((?:[a-z/]+ )*[a-z/]+)(?:  +(\S.*))?$`)
-	quoted   = regexp.MustCompile("`([^`]+)`")
+	ofQuotes = regexp.MustCompile("`([^`]+)`")
 	ofTest   = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
 	ofPath   = regexp.MustCompile(`^(?:\./)?[\w.][\w.@*-]*(?:/[\w.@*-]+)*/?$`)
 	ofSource = regexp.MustCompile(`\.(?:go|txt|md|sh|mjs|ts|svelte|txtar|css|html)$`)
 	ofMake   = regexp.MustCompile(`^make ([a-z][a-z-]*)`)
-	target   = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
-	function = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	ofTarget = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	ofFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
 // namedIn counts what a line names of the tree, and says what of it is not there.
 func namedIn(line string) (named int, wrong []string) {
 	var tests, folders []string
-	texts := quoted.FindAllStringSubmatch(line, -1)
+	texts := ofQuotes.FindAllStringSubmatch(line, -1)
 	if command, ok := strings.CutPrefix(line, "    "); ok {
 		texts = [][]string{{"", "sh " + command}}
 	}
@@ -120,7 +120,7 @@ func namedIn(line string) (named int, wrong []string) {
 		tests = append(tests, ofTest.FindAllString(q[1], -1)...)
 		if m := ofMake.FindStringSubmatch(q[1]); m != nil {
 			named++
-			if !slices.Contains(allNames("../Makefile", target), m[1]) {
+			if !slices.Contains(allNames("../Makefile", ofTarget), m[1]) {
 				wrong = append(wrong, "no target "+q[1])
 			}
 		}
@@ -179,7 +179,7 @@ func pathOf(word string, command bool) (string, bool) {
 // hasTest reports whether a folder has a test, on whichever platform.
 func hasTest(folder, name string) bool {
 	files, _ := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))
-	return slices.ContainsFunc(files, func(file string) bool { return slices.Contains(allNames(file, function), name) })
+	return slices.ContainsFunc(files, func(file string) bool { return slices.Contains(allNames(file, ofFunc), name) })
 }
 
 // allNames are the first groups of what matches in a file, which is read once.
