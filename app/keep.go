@@ -6,13 +6,14 @@ import (
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
 // offered is what the page shows of a recorded request that may become an entry.
 type offered struct {
 	id, rev string // of the request, and of the settings when it was shown
-	gate.Offered
+	judge.Offered
 }
 
 // Offered returns how what a recorded request ran can be allowed from now on.
@@ -48,7 +49,7 @@ func (s *Settings) KeepOffered(id, width string, here bool, keep string) Saved {
 		return s.failed(errChanged, one.AgentID)
 	}
 	return s.edit(one.AgentID, one.rev, func(d *store.Document) error {
-		one.Keep(d, entries, choice.Keep, time.Now())
+		gate.Keep(d, one.Offered, entries, choice.Keep, time.Now())
 		return nil
 	})
 }

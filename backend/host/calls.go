@@ -507,7 +507,7 @@ func denylist(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.gate.Denylisted(ctx, req)
+	return h.gate.Judge().Denylisted(ctx, req)
 }
 
 func prepare(h *Host, ctx context.Context, c ipc.Call) (any, error) {
@@ -515,7 +515,7 @@ func prepare(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.gate.Prepare(ctx, req)
+	return h.gate.Judge().Prepare(ctx, req)
 }
 
 // supposed is a request that is only spoken of.

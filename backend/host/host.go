@@ -27,6 +27,7 @@ import (
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -135,7 +136,7 @@ type Host struct {
 	unwanted   unwanted
 	seat       func(approval.Peer) (family.Seat, error) // tests alone set another
 
-	machine     atomic.Pointer[gate.Machine]
+	machine     atomic.Pointer[judge.Machine]
 	machineDone chan struct{}
 	environment atomic.Int64 // when it was read, in unix milliseconds
 	cancel      context.CancelFunc
@@ -302,7 +303,7 @@ func (h *Host) programs() []string {
 }
 
 // ready waits until the login environment is known.
-func (h *Host) ready(ctx context.Context) (*gate.Machine, error) {
+func (h *Host) ready(ctx context.Context) (*judge.Machine, error) {
 	select {
 	case <-h.machineDone:
 	case <-ctx.Done():

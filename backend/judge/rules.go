@@ -1,4 +1,4 @@
-package gate
+package judge
 
 import (
 	"fmt"
@@ -25,16 +25,16 @@ type rules struct {
 // prepare reads the patterns of a policy with its charters. One that cannot be
 // read, or is not the one that was accepted, breaks it: it may have forbidden
 // anything.
-func (g *Gate) prepare(p approval.Policy) *rules {
+func (j *Judge) prepare(p approval.Policy) *rules {
 	stamp, own := "", (*rules)(nil)
 	if p.Own != nil {
-		own = g.prepare(*p.Own)
+		own = j.prepare(*p.Own)
 	}
 	if len(p.Charters) > 0 {
-		stamp = g.Charters.Stamp() // before they are read
+		stamp = j.reads.Charters.Stamp() // before they are read
 	}
 	for _, ref := range p.Charters {
-		charter, sum, err := g.Charters.Read(ref.Name)
+		charter, sum, err := j.reads.Charters.Read(ref.Name)
 		if err == nil && sum != ref.SHA256 {
 			err = fmt.Errorf("the charter %s is not the one that was accepted: look at it, then run `countersign charters accept %s`", ref.Name, ref.Name)
 		}
@@ -44,7 +44,7 @@ func (g *Gate) prepare(p approval.Policy) *rules {
 		}
 		p = charter.On(p, ref.Name)
 	}
-	return &rules{policy.Prepare(p, g.Home, realPath), toolpolicy.Prepare(p, g.Home), stamp, own, p.Projects}
+	return &rules{policy.Prepare(p, j.reads.Home, realPath), toolpolicy.Prepare(p, j.reads.Home), stamp, own, p.Projects}
 }
 
 // Evaluate judges a request: a command or a tool call. What the rules for tools
@@ -72,7 +72,7 @@ func (r *rules) Evaluate(in policy.Input) approval.Judgement {
 		j.Risk.Reasons = slices.Concat(found.Risk.Reasons[len(found.Risk.Reasons)-1:], j.Risk.Reasons)
 	}
 	if beside := toolpolicy.Beside(t); beside != "" { // the question shows the command alone
-		j.Risk.Reasons = append(j.Risk.Reasons, approval.Finding{Sentence: "the call also says " + shorten(display.Line(beside))})
+		j.Risk.Reasons = append(j.Risk.Reasons, approval.Finding{Sentence: "the call also says " + display.Short(display.Line(beside))})
 	}
 	if t.DefaultToNo {
 		j.Risk.Level, j.Risk.Score = approval.RiskHigh, max(j.Risk.Score, approval.HighFrom)

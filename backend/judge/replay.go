@@ -1,4 +1,4 @@
-package gate
+package judge
 
 import (
 	"context"
@@ -39,32 +39,32 @@ type Replay struct {
 // past is a recorded request as it would be judged today. Rows that ask for
 // the same share one.
 type past struct {
-	*flight
-	rows []history.Row
+	judged *Case
+	rows   []history.Row
 }
 
 // Replay tells for each set of entries what adding it would have meant. When ctx
 // ends it tells it of the requests that it came to.
-func (g *Gate) Replay(ctx context.Context, agentID string, sets [][]approval.Entry) ([]Replay, error) {
+func (j *Judge) Replay(ctx context.Context, agentID string, sets [][]approval.Entry) ([]Replay, error) {
 	agentID = store.AgentID(agentID)
-	list, skipped, complete, err := g.past(ctx, agentID)
+	list, skipped, complete, err := j.past(ctx, agentID)
 	if err != nil {
 		return nil, err
 	}
 	rules := make([]*rules, len(sets))
-	own := g.Store.Current().Policy(agentID)
+	own := j.reads.Policies.Current().Policy(agentID)
 	for i, set := range sets {
-		rules[i] = g.prepare(own.Listing(slices.Concat(own.Allowlist, set)))
+		rules[i] = j.prepare(own.Listing(slices.Concat(own.Allowlist, set)))
 	}
 	results := make([]Replay, len(sets))
 	for _, p := range list {
-		passed := p.judgement.Verdict == approval.VerdictAllow
+		passed := p.judged.Judgement.Verdict == approval.VerdictAllow
 		for i := range results {
 			if ofTools(sets[i]) {
 				continue // what a tool was told is not kept in full
 			}
 			results[i].Looked += len(p.rows)
-			if !passed && rules[i].Evaluate(p.input()).Verdict == approval.VerdictAllow {
+			if !passed && p.judged.under(rules[i]).Verdict == approval.VerdictAllow {
 				results[i].take(p)
 			}
 		}
@@ -85,7 +85,7 @@ func ofTools(set []approval.Entry) bool {
 // take counts a request that would have been allowed.
 func (r *Replay) take(p past) {
 	r.Allowed += len(p.rows)
-	rank := harm(&p.plan)
+	rank := harm(&p.judged.Plan)
 	for _, row := range p.rows {
 		if !row.Asked.IsZero() {
 			r.Saved++
@@ -122,13 +122,13 @@ func harm(plan *approval.Plan) (worst int) {
 
 // past returns the latest requests of an agent, the same ones together, judged
 // by the policy of today; complete is false if ctx ended before all were.
-func (g *Gate) past(ctx context.Context, agentID string) (list []past, skipped int, complete bool, err error) {
-	m, err := g.Machine(ctx)
+func (j *Judge) past(ctx context.Context, agentID string) (list []past, skipped int, complete bool, err error) {
+	m, err := j.reads.Machine(ctx)
 	if err != nil {
 		return nil, 0, false, err
 	}
 	none := ""
-	rows, err := g.History.List(ctx, history.Query{AgentID: agentID, Parent: &none, Limit: replayed})
+	rows, err := j.reads.Records.List(ctx, history.Query{AgentID: agentID, Parent: &none, Limit: replayed})
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -147,12 +147,12 @@ func (g *Gate) past(ctx context.Context, agentID string) (list []past, skipped i
 		if ctx.Err() != nil {
 			return list, skipped, false, nil
 		}
-		f := &flight{Gate: g, req: req, machine: m, past: true}
-		if f.judge(ctx, false); f.plan.Invalid == command.Unfinished {
+		c := &Case{Req: req, judge: j, machine: m, past: true}
+		if c.Judge(ctx, false); c.Plan.Invalid == command.Unfinished {
 			return list, skipped, false, nil
 		}
 		at[key] = len(list)
-		list = append(list, past{f, []history.Row{row}})
+		list = append(list, past{c, []history.Row{row}})
 	}
 	return list, skipped, true, nil
 }

@@ -1,4 +1,4 @@
-package gate
+package judge
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/history"
-	"github.com/countersign-app/countersign/backend/store"
 )
 
 // Offered are the ways to allow from now on what a recorded request ran.
@@ -23,8 +22,8 @@ type Offered struct {
 // Offered judges a recorded request again, by the files and the policy of today
 // without its leases, as if it were asked about. Its errors say why nothing is
 // offered, for a person.
-func (g *Gate) Offered(ctx context.Context, id string) (Offered, error) {
-	rows, err := g.History.List(ctx, history.Query{ID: id, Limit: 1})
+func (j *Judge) Offered(ctx context.Context, id string) (Offered, error) {
+	rows, err := j.reads.Records.List(ctx, history.Query{ID: id, Limit: 1})
 	if err != nil {
 		return Offered{}, err
 	}
@@ -39,47 +38,47 @@ func (g *Gate) Offered(ctx context.Context, id string) (Offered, error) {
 	if !kept {
 		return Offered{}, errors.New("it cannot be made an entry: its secrets were taken out when it was recorded")
 	}
-	m, err := g.Machine(ctx)
+	m, err := j.reads.Machine(ctx)
 	if err != nil {
 		return Offered{}, err
 	}
-	f := &flight{Gate: g, req: req, machine: m, past: true}
-	f.judge(ctx, false)
+	c := &Case{Req: req, judge: j, machine: m, past: true}
+	c.Judge(ctx, false)
 	o := Offered{AgentID: row.AgentID}
-	own := g.Store.Current().Policy(row.AgentID)
+	own := j.reads.Policies.Current().Policy(row.AgentID)
 	for _, e := range own.Allowlist {
 		under := func(s approval.SegmentJudgement) bool { return s.EntryID == e.ID && s.Verdict == approval.VerdictAllow }
-		if e.Leased() && slices.ContainsFunc(f.judgement.Segments, under) {
+		if e.Leased() && slices.ContainsFunc(c.Judgement.Segments, under) {
 			o.Leases = append(o.Leases, e.ID)
 		}
 	}
 	own = own.Listing(slices.DeleteFunc(slices.Clone(own.Allowlist), approval.Entry.Leased))
-	f.judgement = g.prepare(own).Evaluate(f.input())
+	c.Judgement = c.under(j.prepare(own))
 	switch {
-	case f.judgement.Verdict == approval.VerdictAllow:
+	case c.Judgement.Verdict == approval.VerdictAllow:
 		return Offered{}, errors.New("it passes already, and not only for a while")
-	case f.judgement.Verdict == approval.VerdictDeny:
-		return Offered{}, errors.New("it would be denied now: " + f.judgement.Sentence)
-	case f.changedSince(row):
+	case c.Judgement.Verdict == approval.VerdictDeny:
+		return Offered{}, errors.New("it would be denied now: " + c.Judgement.Sentence)
+	case c.changedSince(row):
 		return Offered{}, errors.New("its program changed since it ran: answer it when it is asked again")
 	}
-	f.offer()
-	if len(f.judgement.Offers) == 0 {
-		return Offered{}, errors.New("it cannot be made an entry: " + f.judgement.Sentence)
+	c.Offer()
+	if len(c.Judgement.Offers) == 0 {
+		return Offered{}, errors.New("it cannot be made an entry: " + c.Judgement.Sentence)
 	}
-	o.Offers = f.judgement.Offers
+	o.Offers = c.Judgement.Offers
 	return o, nil
 }
 
 // changedSince reports whether a program of the request changed after the person
 // answered it or, where nobody was asked, after it came. What only the system's
 // package manager changes does not count.
-func (f *flight) changedSince(row history.Row) bool {
+func (c *Case) changedSince(row history.Row) bool {
 	since := row.Answered
 	if since.IsZero() {
 		since = row.Arrived
 	}
-	for _, s := range f.plan.Segments {
+	for _, s := range c.Plan.Segments {
 		for at := s.Program; at != nil; at = at.Interpreter {
 			if !command.Kept(at.File) && time.Unix(0, at.File.Changed).After(since) {
 				return true
@@ -87,16 +86,4 @@ func (f *flight) changedSince(row history.Row) bool {
 		}
 	}
 	return false
-}
-
-// Keep writes entries that Offered gave into an agent's allowlist, for as long as
-// keep says, in the place of the leases that let the request pass.
-func (o Offered) Keep(d *store.Document, entries []approval.Entry, keep approval.Keep, now time.Time) {
-	d.EndLeases(func(agentID string, e approval.Entry) bool {
-		return agentID == o.AgentID && slices.Contains(o.Leases, e.ID)
-	})
-	for _, e := range entries {
-		e.AddedAt, e.AddedBy = now.UnixMilli(), "activity"
-		d.Add(o.AgentID, keep.On(e, "", now))
-	}
 }

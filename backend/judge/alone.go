@@ -1,11 +1,10 @@
-package gate
+package judge
 
 import (
 	"context"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/store"
 )
 
 // Alone judges a call of a tool by a policy alone, where there is no host and the
@@ -13,31 +12,27 @@ import (
 // touches protected state and, where the agent would ask nobody, all that no entry
 // lets pass. It asks nobody, runs and keeps nothing: an entry that counts its uses
 // lets nothing pass.
-func (g *Gate) Alone(ctx context.Context, p approval.Policy, call approval.ToolCall, unasked bool) (approval.Outcome, error) {
-	m, err := g.Machine(ctx)
+func (j *Judge) Alone(ctx context.Context, p approval.Policy, call approval.ToolCall, unasked bool) (approval.Outcome, error) {
+	call.Who, call.JudgeOnly = approval.Theirs, true
+	c, rules, err := j.supposed(ctx, p, RequestFor(call, approval.Peer{}))
 	if err != nil {
 		return approval.Outcome{}, err
 	}
-	call.Who, call.JudgeOnly = approval.Theirs, true
-	req := requestFor(call, approval.Peer{})
-	req.AgentID = store.AgentID(req.AgentID)
-	rules := g.prepare(p)
-	f := &flight{Gate: g, req: req, machine: m, plan: rules.plan(ctx, m, &req)}
-	f.judgement = rules.Evaluate(f.input())
-	d := f.alone(unasked)
-	o := f.outcome(d)
+	c.Judgement = c.under(rules)
+	d := c.alone(unasked)
+	o := c.Outcome(d, approval.Answer{})
 	o.Final = d != nil
 	return o, nil
 }
 
 // alone is why a call is denied that was judged without a host, nil where it is not.
-func (f *flight) alone(unasked bool) *approval.Denial {
-	j := f.judgement
+func (c *Case) alone(unasked bool) *approval.Denial {
+	j := c.Judgement
 	if j.Verdict == approval.VerdictDeny {
-		return f.denied()
+		return c.Denied()
 	}
-	if touched := touchesProtected(&f.plan, j); touched.Reason != approval.ReasonNone {
-		d := f.denied()
+	if touched := touchesProtected(&c.Plan, j); touched.Reason != approval.ReasonNone {
+		d := c.Denied()
 		d.Finding = touched
 		d.Sentence += withoutHost
 		return d
@@ -47,11 +42,11 @@ func (f *flight) alone(unasked bool) *approval.Denial {
 	case !unasked:
 		return nil
 	case j.Verdict != approval.VerdictAllow:
-		d := f.denied()
+		d := c.Denied()
 		d.Sentence += withoutHost
 		return d
 	case counted:
-		return deny(approval.ReasonLeaseEnded, "what allows it counts its uses, which only the host does")
+		return Deny(approval.ReasonLeaseEnded, "what allows it counts its uses, which only the host does")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package gate
+package judge
 
 import (
 	"cmp"
@@ -42,9 +42,9 @@ type candidate struct {
 // Suggest looks for entries that an agent should have, by what it was allowed
 // lately. Nothing is suggested that is wide, and nothing that would have allowed
 // what a person denied.
-func (g *Gate) Suggest(ctx context.Context, agentID string) ([]Suggestion, error) {
+func (j *Judge) Suggest(ctx context.Context, agentID string) ([]Suggestion, error) {
 	agentID = store.AgentID(agentID)
-	list, _, _, err := g.past(ctx, agentID)
+	list, _, _, err := j.past(ctx, agentID)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (g *Gate) Suggest(ctx context.Context, agentID string) ([]Suggestion, error
 	for i, c := range tried {
 		sets[i] = c.Offer.Writes
 	}
-	told, err := g.Replay(ctx, agentID, sets)
+	told, err := j.Replay(ctx, agentID, sets)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +80,14 @@ func candidates(list []past) []candidate {
 	for _, p := range list {
 		asked := 0
 		for _, row := range p.rows {
-			if allowedByPerson(row) {
+			if AllowedByPerson(row) {
 				asked++
 			}
 		}
 		if asked == 0 {
 			continue
 		}
-		for _, o := range p.judgement.Offers {
+		for _, o := range p.judged.Judgement.Offers {
 			if o.Wide == approval.WideChanges || o.Wide == approval.WideUnknown {
 				continue
 			}
@@ -105,25 +105,25 @@ func candidates(list []past) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// allowedByPerson reports whether a person, and neither a changed policy nor an
+// AllowedByPerson reports whether a person, and neither a changed policy nor an
 // MCP client, said yes.
-func allowedByPerson(row history.Row) bool {
-	return !strings.HasPrefix(row.AnsweredBy, approval.ByClient) && (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != byPolicy
+func AllowedByPerson(row history.Row) bool {
+	return !strings.HasPrefix(row.AnsweredBy, approval.ByClient) && (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != ByPolicy
 }
 
 // complete hashes the files of the entries, as a question about them would. A
 // file that changed since a person last said yes is not what they meant.
 func (c *candidate) complete() bool {
-	last := slices.IndexFunc(c.from.rows, allowedByPerson) // they come newest first
+	last := slices.IndexFunc(c.from.rows, AllowedByPerson) // they come newest first
 	c.Offer.Writes = slices.Clone(c.Offer.Writes)
 	for i := range c.Offer.Writes {
 		for _, id := range slices.Concat(c.Offer.Writes[i].Identity, c.Offer.Writes[i].Interpreters) {
-			file, there := c.from.seen(id.Path)
+			file, there := c.from.judged.seen(id.Path)
 			if !there || last < 0 || time.Unix(0, file.Changed).After(c.from.rows[last].Answered) {
 				return false
 			}
 		}
-		if c.from.flight.complete(&c.Offer.Writes[i]) != nil {
+		if c.from.judged.complete(&c.Offer.Writes[i]) != nil {
 			return false
 		}
 	}
