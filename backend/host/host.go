@@ -110,6 +110,7 @@ type Options struct {
 
 // Host is a running exec host.
 type Host struct {
+	patience  time.Duration // of StopEverything; tests alone change it
 	opt       Options
 	log       *slog.Logger
 	store     *store.Store
@@ -145,7 +146,7 @@ type Host struct {
 // Start opens the state folder, takes its lock and begins to answer on the
 // socket. A folder whose host is alive gives ipc.ErrLive.
 func Start(opt Options) (*Host, error) {
-	h := &Host{opt: opt, log: opt.Log, looker: preview.New(), started: time.Now(), machineDone: make(chan struct{})}
+	h := &Host{opt: opt, log: opt.Log, patience: stopPatience, looker: preview.New(), started: time.Now(), machineDone: make(chan struct{})}
 	h.askers.always = opt.WaitForAnswers
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
