@@ -19,7 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
-// Charter says what the agents may do that it holds for (tools-gate.md): a file
+// Charter says what the agents may do that it holds for: a file
 // charters/NAME.json5. Its patterns name a tool ("file_write", "github/*",
 // "group:fs") or the first words of a command ("git push --force").
 type Charter struct {
@@ -303,7 +303,7 @@ func known(word string) bool {
 	return alias(word) || strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
 }
 
-// alias reports whether a word is another name of a tool (tools-gate.md).
+// alias reports whether a word is another name of a tool.
 func alias(word string) bool {
 	switch word {
 	case "bash", "shell", "exec", "read", "write", "edit", "delete", "list", "fetch", "search":

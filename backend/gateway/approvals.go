@@ -69,7 +69,7 @@ const (
 	// questionTime is how long a question waits at most.
 	questionTime = 30 * time.Minute
 	// lateTime is how long an answer may still be used after its question would
-	// have expired (openclaw-protocol.md 3).
+	// have expired, as at a gateway of OpenClaw.
 	lateTime     = 15 * time.Second
 	maxQuestions = 1000
 	// maxShown is the longest command that is asked about, in characters.
@@ -208,7 +208,7 @@ type claimed struct {
 
 // approved turns what a run claims into what was really answered for it, and
 // the run into what was asked about: whatever else the caller sends does not
-// count (openclaw-protocol.md 3).
+// count.
 func (p *peer) approved(node *peer, params json.RawMessage, asked *link.RunParams) error {
 	var c claimed
 	if err := read(params, &c); err != nil {

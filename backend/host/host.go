@@ -61,8 +61,7 @@ type Options struct {
 	Terminal bool
 	// Panel tells that a person is asked in a panel of this process. The
 	// command line may then deny and tighten; to allow is for the panel, and what
-	// loosens is asked about there, except while FromTerminal returns true
-	// (product.md, two credentials).
+	// loosens is asked about there, except while FromTerminal returns true.
 	Panel        bool
 	FromTerminal func() bool
 	// AskPerson shows a change of the command line in that panel and returns the
@@ -103,7 +102,7 @@ type Options struct {
 	// for a host that cannot: such a yes is refused.
 	Confirm func(what string, agents []string) error
 	// KeepHistory is how long a row of the history is kept at most; 0 for as
-	// long as product.md says.
+	// long as package history does by itself.
 	KeepHistory time.Duration
 	Version     string
 	Log         *slog.Logger

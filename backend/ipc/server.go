@@ -30,8 +30,8 @@ const (
 	// other one could keep the operator out by connecting and saying nothing.
 	maxConns      = 1_000
 	reservedConns = 32
-	// defaultRate is what one process may send a second before it is read
-	// later (wire.md).
+	// defaultRate is how many frames one process may send a second before it is
+	// read later.
 	defaultRate = 500
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 // toolSettings is the value of "tools": what holds for the tools of every agent,
-// and of single ones (tools-gate.md).
+// and of single ones.
 type toolSettings struct {
 	approval.ToolLayer
 	Agents map[string]approval.ToolLayer `json:"agents"`
