@@ -80,7 +80,7 @@ func TestReadmeCommands(t *testing.T) {
 				}
 			}
 			for part := range strings.SplitSeq(run, "|") {
-				if part != "" && !regexp.MustCompile(`(?m)^func Test\w*` + strings.TrimPrefix(strings.Trim(part, "^$"), "Test")).MatchString(names) {
+				if part != "" && !regexp.MustCompile(`(?m)^func Test\w*`+strings.TrimPrefix(strings.Trim(part, "^$"), "Test")).MatchString(names) {
 					t.Errorf("%s: no test is called like %q (%s)", name, part, line)
 				}
 			}
