@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/node"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/policy"
@@ -114,7 +115,7 @@ func hasSkill(r *store.Rules, path, home string) bool {
 
 // stateOf compares the file of a skill with the one that was accepted.
 func (s *Settings) stateOf(k approval.Skill) shown.SkillState {
-	file, err := command.Disk{}.Look(k.Path)
+	file, err := machine.Disk{}.Look(k.Path)
 	if err != nil || file.Path != k.Path {
 		return shown.SkillGone
 	}
@@ -189,11 +190,11 @@ func (s *Settings) AddTo(agentID, rev, list, text string) Saved {
 var errNoList = errors.New("there is no such list")
 
 // accept notes a program as it is now, for a skill.
-func accept(hashes *command.Hashes, at string) (approval.Skill, error) {
+func accept(hashes *machine.Hashes, at string) (approval.Skill, error) {
 	if !filepath.IsAbs(at) {
 		return approval.Skill{}, errors.New("a skill is a program: give its path, which begins with / or ~/")
 	}
-	file, err := command.Disk{}.Look(at)
+	file, err := machine.Disk{}.Look(at)
 	if info, err2 := os.Stat(at); err != nil || err2 != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return approval.Skill{}, fmt.Errorf("there is no program at %s", at)
 	}

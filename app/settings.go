@@ -10,10 +10,10 @@ import (
 	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/node"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -24,7 +24,7 @@ type Settings struct {
 	app     *app
 	undos   undos
 	imports imported
-	hashes  command.Hashes // of skills
+	hashes  machine.Hashes // of skills
 }
 
 // Saved says what became of an edit, and what holds now.

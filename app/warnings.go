@@ -10,9 +10,9 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/glob"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 )
 
@@ -144,7 +144,7 @@ func openFolder(pattern glob.Pattern, text, home string) string {
 	}
 	folder := filepath.Dir(text[:i] + "x")
 	real, err := filepath.EvalSymlinks(paths.Expand(folder, home))
-	if err != nil || (command.Disk{}).Kept(real) {
+	if err != nil || (machine.Disk{}).Kept(real) {
 		return ""
 	}
 	return folder

@@ -1,5 +1,7 @@
 package approval
 
+import "time"
+
 // Plan is what a request would run. Package command makes it, policy judges
 // it, and the runner runs it: one value, so that what was judged is what runs.
 type Plan struct {
@@ -313,6 +315,29 @@ type File struct {
 func (f File) Same(g File) bool {
 	f.Path, g.Path = "", ""
 	return f == g
+}
+
+// OfRoot reports whether a file is root's and nobody else may write to it.
+func (f File) OfRoot() bool { return f.UID == 0 && f.Mode&0o022 == 0 }
+
+// IsFolder reports whether it is a folder.
+func (f File) IsFolder() bool { return f.Mode&typeMask == typeFolder }
+
+// IsRegular reports whether it is a regular file.
+func (f File) IsRegular() bool { return f.Mode&typeMask == typeRegular }
+
+// Types of files in File.Mode, as the kernel writes them.
+const (
+	typeMask    = 0o170000
+	typeFolder  = 0o040000
+	typeRegular = 0o100000
+)
+
+// Lasting reports whether what a file holds may be remembered under what was
+// seen of it: a later change would show. The clocks of file times are too coarse
+// to tell two changes apart that follow each other within a second.
+func (f File) Lasting(now time.Time) bool {
+	return f.Changed != 0 && now.Sub(time.Unix(0, f.Changed)) >= time.Second
 }
 
 // SameFolder reports whether two looks at a folder saw the same folder.

@@ -174,7 +174,7 @@ func (j *job) bytesOf(at string, most int64) ([]byte, error) {
 		return nil, errUnseen
 	}
 	file, err := j.look(at)
-	if err != nil || file.Mode&modeType != modeRegular || file.Size > most || !j.spend(reading+int(file.Size/perReading)) {
+	if err != nil || !file.IsRegular() || file.Size > most || !j.spend(reading+int(file.Size/perReading)) {
 		return nil, errUnseen
 	}
 	data, err := j.World.Head(file, int(most)+1)

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/protected"
 )
 
@@ -140,7 +141,7 @@ func TestArrivalsAsReal(t *testing.T) {
 	model := filepath.Join(home, "model")
 	bringingProject(t, model)
 	run(model, "git init -q . && git add . && git commit -qm a")
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	random := randomly(t)
 	passed := map[string]int{}

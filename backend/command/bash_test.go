@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // pieces are what random words are made of: everything that shells read in a
@@ -60,7 +61,7 @@ func asShell(t *testing.T, shell string) {
 			t.Fatal(err)
 		}
 	}
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 
 	seed := uint64(time.Now().UnixNano())
@@ -135,7 +136,7 @@ func TestFedTextsAsBash(t *testing.T) {
 
 func fedAsShell(t *testing.T, shell string) {
 	home := t.TempDir()
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

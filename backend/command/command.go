@@ -211,7 +211,7 @@ func (j *job) setCwd(cwd string) {
 		why = "is not there"
 	case err != nil:
 		why = "cannot be used: " + cause(err).Error()
-	case !isDir(dir):
+	case !dir.IsFolder():
 		why = "is not a folder"
 	}
 	if why != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/countersign-app/countersign/backend/command"
 )
 
-// machine is an invented machine with the usual programs.
-func machine() *command.Analyzer {
+// invented is an invented machine with the usual programs.
+func invented() *command.Analyzer {
 	world := approvaltest.NewWorld(`
 		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/find /usr/bin/curl /usr/bin/make /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/tree /usr/bin/head
@@ -318,7 +318,7 @@ var texts = []struct{ in, want string }{
 func TestText(t *testing.T) {
 
 	for _, test := range texts {
-		plan := machine().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p"))
 		got := show(plan)
 		if got != test.want {
 			t.Errorf("%.60q\n got  %s\n want %s", test.in, got, test.want)
@@ -350,7 +350,7 @@ func TestEverythingIsShown(t *testing.T) {
 		{`exec rm x`, "exec,rm"},
 		{`cat ls x`, "cat"},
 	}
-	a := machine()
+	a := invented()
 	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
 	for _, test := range tests {
 		var got []string
@@ -385,7 +385,7 @@ func TestShellCalls(t *testing.T) {
 	}
 	for _, test := range tests {
 		argv := strings.Split(test.argv, "|")
-		plan := machine().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		text := test.text
 		if test.shell == "" {
 			text = command.Format(argv)
@@ -439,7 +439,7 @@ func TestOtherShells(t *testing.T) {
 	for _, test := range tests {
 		req := bash(test.text)
 		req.Command[0], req.Who = test.shell, test.who
-		plan := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
+		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
 		if runs := plan.Root != nil && len(plan.Findings) == 0 && len(plan.Segments[0].Findings) == 0; runs != test.runs {
 			t.Errorf("%s %q %s: %s", test.shell, test.text, test.who, show(plan))
 		}
@@ -466,10 +466,10 @@ func TestResolve(t *testing.T) {
 		{"/bin", "", "", "", "", "not-found"},
 		{"nothing", "", "", "", "", "not-found"},
 	}
-	a := machine()
+	a := invented()
 	// The project's bin folder came after the start.
 	a.SetPath([]string{"/opt/homebrew/bin", "/usr/bin", "/bin", "/open", "/other", "relative", "/home/ann/.local/bin"})
-	late := machine()
+	late := invented()
 	late.SetPath([]string{"/nowhere"})
 	for _, test := range tests {
 		use := a
@@ -512,7 +512,7 @@ func reasons(list []approval.Finding) []approval.Reason {
 // there when the login PATH was read.
 func TestProjectFolders(t *testing.T) {
 	inside := func(existed bool) []approval.Reason {
-		a := machine()
+		a := invented()
 		if existed {
 			a.SetPath([]string{"/home/ann/p/bin"})
 		} else {
@@ -586,7 +586,7 @@ func TestKindsAndEffects(t *testing.T) {
 		{"/opt/tool/bin/tool|--x", " []"},
 	}
 	for _, test := range tests {
-		plan := machine().Analyze(t.Context(), &approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), &approval.Request{Command: strings.Split(test.argv, "|"), Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		seg := plan.Segments[0]
 		got := fmt.Sprintf("%s %v", seg.Kind, reasons(seg.Findings))
 		if seg.Floor != "" {
@@ -601,7 +601,7 @@ func TestKindsAndEffects(t *testing.T) {
 // The name for all agents is nobody's: what it was allowed would hold for all.
 // What is somebody's job passes, and is told.
 func TestEffectsAreTold(t *testing.T) {
-	a := machine()
+	a := invented()
 	for _, test := range []struct{ text, want string }{
 		{`rm a`, "deletes"},
 		{`git push`, "network project"},
@@ -626,7 +626,7 @@ func TestEffectsAreTold(t *testing.T) {
 
 // What a command was judged by must still hold when it runs.
 func TestChangedOnTheWay(t *testing.T) {
-	a := machine()
+	a := invented()
 	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
 	world := a.World.(folders).World
 	world.Files["/home/ann/p/prog.awk"] = approvaltest.File{Text: "{ print $1 }"}
@@ -673,7 +673,7 @@ func TestInvalidAgent(t *testing.T) {
 		r.Cwd = "/home/ann/p"
 		for agent, bad := range map[string]bool{"": false, "main": false, "*": true, "**": false, strings.Repeat("a", 2000): true} {
 			r.AgentID = agent
-			if got := machine().Analyze(t.Context(), &r, approvaltest.Named(r.Cwd)).Invalid; (got != "") != bad {
+			if got := invented().Analyze(t.Context(), &r, approvaltest.Named(r.Cwd)).Invalid; (got != "") != bad {
 				t.Errorf("agent %.10q: %q", agent, got)
 			}
 		}
@@ -695,7 +695,7 @@ func TestInvalid(t *testing.T) {
 	}
 	for _, test := range tests {
 		req := &approval.Request{Command: strings.Split(test.argv, "|"), RawCommand: test.raw, Cwd: "/home/ann/p"}
-		if got := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd)).Invalid; got != test.want {
+		if got := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd)).Invalid; got != test.want {
 			t.Errorf("%q with raw %q: %q, want %q", test.argv, test.raw, got, test.want)
 		}
 	}
@@ -729,7 +729,7 @@ func TestRawCommandVectors(t *testing.T) {
 		" <- ":                               "a request without a command is refused",
 	}
 	for _, c := range file.Cases {
-		plan := machine().Analyze(t.Context(), &approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"}, approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), &approval.Request{Command: c.Command, RawCommand: c.RawCommand, Cwd: "/home/ann/p"}, approvaltest.Named("/home/ann/p"))
 		key := strings.Join(c.Command, " ") + " <- " + c.RawCommand
 		why, listed := differs[key]
 		delete(differs, key)
@@ -822,7 +822,7 @@ func TestLookFails(t *testing.T) {
 		{"/usr/bin/git", syscall.EMFILE, []string{"/usr/bin/git", "log"}, approval.ReasonNotFound},
 		{"/opt/homebrew/bin/git", syscall.EMFILE, []string{"git", "log"}, approval.ReasonNotFound},
 	} {
-		a := machine()
+		a := invented()
 		a.World = failing{a.World.(folders).World, map[string]error{c.at: c.err}}
 		p := a.Analyze(t.Context(), &approval.Request{Command: c.argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		if len(p.Findings) == 0 || p.Findings[0].Reason != c.reason || !strings.Contains(p.Findings[0].Sentence, c.err.Error()) {

@@ -58,7 +58,7 @@ func (a *arguments) derived(who, folder, pattern string, exactly ...string) {
 		return // the request asks, or does for not knowing the folder
 	}
 	at, err := a.look(folder)
-	if err != nil || !isDir(at) {
+	if err != nil || !at.IsFolder() {
 		return // nothing is there to write to
 	}
 	a.looked = true
@@ -72,7 +72,7 @@ func (a *arguments) derived(who, folder, pattern string, exactly ...string) {
 		}
 		file, failed := a.look(path.Join(at.Path, name))
 		outside := failed != nil || !a.plan.Folder.Holds(file.Path) || ofGit(file.Path) && file.Path != path.Join(at.Path, name)
-		if outside && (failed != nil || isDir(file) == folders) {
+		if outside && (failed != nil || file.IsFolder() == folders) {
 			a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s names files by itself, and %q in that folder is a link that leads out of the working directory", who, name))
 			return
 		}

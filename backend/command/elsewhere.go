@@ -80,7 +80,7 @@ func (a *Analyzer) homeLinks() (links []homeLink) {
 			for _, step := range a.steps(at) {
 				links = append(links, homeLink{step, at})
 			}
-			if file, err := a.World.Look(at); err == nil && file.Path == at && isDir(file) && protected.Holds(rel) {
+			if file, err := a.World.Look(at); err == nil && file.Path == at && file.IsFolder() && protected.Holds(rel) {
 				folders = append(folders, rel)
 			}
 		}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -16,23 +15,6 @@ func (a *Analyzer) Measured(req *approval.Request, folder approval.Folder) (plan
 // MaxWork bounds these steps, but for those that the names of files cost
 // which patterns stand for.
 const MaxWork = maxWork
-
-// Waiting has nobody wait longer for a sum.
-func (h *Hashes) Waiting(limit time.Duration) { h.wait = limit }
-
-// Asking has another program asked than the system's own, for at most this
-// long.
-func (s *Signers) Asking(program string, limit time.Duration) { s.program, s.limit = program, limit }
-
-// Crowd takes all the places for large files, as if they were read for ever.
-func (h *Hashes) Crowd() {
-	h.mu.Lock()
-	h.prepare()
-	h.mu.Unlock()
-	for range maxLarge {
-		h.large <- struct{}{}
-	}
-}
 
 // Archived returns the names in an archive, and whether they are all.
 func Archived(data []byte) ([]string, bool) {

@@ -134,7 +134,7 @@ func (t *textJob) namesIn(fed fedText, by taker) string {
 					if what := t.protected(name, dir, reader); what != "" && (by.walks || what != folderWithSecrets) {
 						return what
 					}
-					if folder, err := t.look(join(dir, name)); by.walks && name != "" && err == nil && isDir(folder) && !within(folder.Path, by.dir) {
+					if folder, err := t.look(join(dir, name)); by.walks && name != "" && err == nil && folder.IsFolder() && !within(folder.Path, by.dir) {
 						return "a folder that it reads as a whole"
 					}
 				}

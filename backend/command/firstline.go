@@ -87,8 +87,8 @@ func (j *job) script(res *approval.Resolution, dir string, depth int) approval.F
 	if errors.Is(err, trail.ErrWritten) {
 		return finding(approval.ReasonUnreadable, "what %s holds may change at any time: %v", res.File.Path, err)
 	}
-	if errors.Is(err, ErrPrivate) {
-		return finding(approval.ReasonUnreadable, "%s cannot be read: %v", res.File.Path, ErrPrivate)
+	if errors.Is(err, trail.ErrPrivate) {
+		return finding(approval.ReasonUnreadable, "%s cannot be read: %v", res.File.Path, trail.ErrPrivate)
 	}
 	if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
 		return approval.Finding{} // unreadable or a binary: the kernel decides

@@ -114,7 +114,7 @@ func reasonsOf(plan approval.Plan) (list []approval.Reason) {
 
 // A command of a text that became final is judged by the folder that the text was.
 func TestFinalInFolder(t *testing.T) {
-	a := machine()
+	a := invented()
 	plan := a.Analyze(t.Context(), bash("touch main.go"), approval.Folder{})
 	for _, folder := range []approval.Folder{{}, approvaltest.Named("/home/ann/p")} {
 		plan.Folder = folder

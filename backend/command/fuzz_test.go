@@ -78,7 +78,7 @@ func FuzzText(f *testing.F) {
 	for _, h := range approvaltest.Hostile(2 << 10) {
 		f.Add(h.Text)
 	}
-	a := machine()
+	a := invented()
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
 			for _, shell := range []string{"bash", "sh", "zsh"} {
@@ -110,7 +110,7 @@ func FuzzArgv(f *testing.F) {
 	for _, test := range texts {
 		f.Add(strings.ReplaceAll(test.in, " ", "\x00"))
 	}
-	a := machine()
+	a := invented()
 	a.SetPath([]string{"/usr/bin", "/bin", "/opt/tool/bin"})
 	f.Fuzz(func(t *testing.T, words string) {
 		req := &approval.Request{Command: strings.Split(words, "\x00"), Cwd: "/home/ann/p", Who: approval.Ours}
@@ -129,7 +129,7 @@ func FuzzArgv(f *testing.F) {
 // Texts that are meant to be expensive stay within the bounds at their full
 // length, too.
 func TestHostile(t *testing.T) {
-	a := machine()
+	a := invented()
 	for _, h := range approvaltest.Hostile(64 << 10) {
 		t.Run(h.Name, func(t *testing.T) {
 			plan := bounded(t, a, bash(h.Text))
@@ -175,7 +175,7 @@ func TestBadInput(t *testing.T) {
 		{"an open group", "{ ls", approval.ReasonUnreadable},
 		{"an open substitution", "ls $(cat", approval.ReasonUnreadable},
 	}
-	a := machine()
+	a := invented()
 	for _, test := range tests {
 		plan := bounded(t, a, bash(test.text))
 		if test.want == "" && plan.Invalid == "" || test.want != "" && !slices.Contains(reasons(plan.Findings), test.want) || plan.Root != nil {

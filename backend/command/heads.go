@@ -17,16 +17,6 @@ type heads struct {
 // maxHeads bounds what is remembered.
 const maxHeads = 4096
 
-// settled is how long ago a file must have changed: the kernel's clock is too
-// coarse to tell two changes apart that follow each other.
-const settled = time.Second
-
-// lasting reports whether what a file holds may be remembered under what was
-// seen of it: a later change would show.
-func lasting(file approval.File) bool {
-	return file.Changed != 0 && time.Since(time.Unix(0, file.Changed)) >= settled
-}
-
 // head returns what a program begins with.
 func (j *job) head(file approval.File) ([]byte, error) {
 	h := &j.heads
@@ -37,7 +27,7 @@ func (j *job) head(file approval.File) ([]byte, error) {
 		return text, nil
 	}
 	text, err := j.World.Head(file, headSize)
-	if err != nil || !lasting(file) {
+	if err != nil || !file.Lasting(time.Now()) {
 		return text, err
 	}
 	h.mu.Lock()

@@ -101,7 +101,7 @@ func (j *job) tracked(folder string) (names []string, ok bool) {
 	if !ok {
 		return nil, true
 	}
-	if git, err := j.look(path.Join(top, ".git")); err != nil || !isDir(git) {
+	if git, err := j.look(path.Join(top, ".git")); err != nil || !git.IsFolder() {
 		return nil, false
 	}
 	file, err := j.look(path.Join(top, ".git/index"))

@@ -40,7 +40,7 @@ func (l *landing) spot(dir string) *spot {
 	}
 	l.spend(1 + strings.Count(dir, "/")/perSpot)
 	s = &spot{at: []string{dir}}
-	if g := l.ground(dir); g.found && isDir(g.file) {
+	if g := l.ground(dir); g.found && g.file.IsFolder() {
 		real := g.file.Path
 		if g.gap == "" {
 			s.real = real

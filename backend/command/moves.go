@@ -38,7 +38,7 @@ func (j *job) moved(dir string, from []string, to string, exact, out bool) (foun
 	}
 	to = path.Clean(join(dir, to))
 	place, err := j.look(to)
-	exact = exact || err != nil || !isDir(place)
+	exact = exact || err != nil || !place.IsFolder()
 	l := j.landing()
 	l.out = out
 	for _, name := range from {
@@ -65,7 +65,7 @@ func (j *job) moved(dir string, from []string, to string, exact, out bool) (foun
 // tree returns what asks of a file, or of what a folder holds, when that is at
 // another place, or "".
 func (l *landing) tree(source approval.File, as string) (found string, err error) {
-	if !isDir(source) {
+	if !source.IsFolder() {
 		if l.file(as) || l.loses(source.Path, as) {
 			return as, nil
 		}

@@ -67,7 +67,7 @@ func (j *job) namesFrom(seg *approval.Segment) (list []string) {
 		if strings.HasPrefix(word, "-") {
 			continue
 		}
-		if folder, err := j.look(join(seg.Dir, word)); err == nil && isDir(folder) {
+		if folder, err := j.look(join(seg.Dir, word)); err == nil && folder.IsFolder() {
 			list = append(list, folder.Path)
 		} else {
 			list = append(list, seg.Dir)
@@ -121,7 +121,7 @@ func unplaced(before, after string) bool {
 // name of a program that prints those from some folders, with what stands around it.
 func (j *job) placed(dir, before, after string, from []string, by *approval.Segment) string {
 	folder, err := j.look(join(dir, before))
-	if err != nil || !isDir(folder) {
+	if err != nil || !folder.IsFolder() {
 		return ""
 	}
 	home := !slices.ContainsFunc(from, func(at string) bool {
@@ -140,7 +140,7 @@ func (j *job) placed(dir, before, after string, from []string, by *approval.Segm
 			return "more files than can be looked at"
 		}
 		up := strings.HasPrefix(word, ":") || slices.Contains(strings.Split(word, "/"), "..")
-		if found, err := j.look(join(by.Dir, word)); isLs(by) && err == nil && isDir(found) && slices.Contains(from, found.Path) {
+		if found, err := j.look(join(by.Dir, word)); isLs(by) && err == nil && found.IsFolder() && slices.Contains(from, found.Path) {
 			continue // names in it are printed without it
 		}
 		if up || len(by.Open) > 0 || before == "" && strings.HasPrefix(after, "/") && path.IsAbs(word) {
@@ -192,7 +192,7 @@ func (j *job) besideFound(by, seg *approval.Segment) string {
 	}
 	roots := slices.DeleteFunc(j.mayBecome(by, ""), func(word string) bool {
 		folder, err := j.look(join(by.Dir, word))
-		return err != nil || !isDir(folder)
+		return err != nil || !folder.IsFolder()
 	})
 	if len(roots) == 0 {
 		roots = []string{"."}

@@ -88,7 +88,7 @@ func (j *job) real(at string) string {
 	}
 	there := first(n - 1)
 	up, err := j.look(there)
-	if err != nil || !isDir(up) {
+	if err != nil || !up.IsFolder() {
 		return ""
 	}
 	return path.Join(up.Path, at[len(there):])
@@ -98,7 +98,7 @@ func (j *job) real(at string) string {
 // same: a link, and what writes there makes the file it leads to.
 func (a *arguments) dangling(at string) bool {
 	folder, err := a.look(path.Dir(at))
-	if err != nil || !isDir(folder) {
+	if err != nil || !folder.IsFolder() {
 		return false // the folder is looked at next
 	}
 	there, err := a.holds(path.Base(at), folder.Path)
@@ -124,7 +124,7 @@ func (a *arguments) inGit(name string) bool {
 // repository by what is in it, as git finds it.
 func (a *arguments) inRepository(file approval.File) bool {
 	folder := file.Path
-	if !isDir(file) {
+	if !file.IsFolder() {
 		folder = path.Dir(folder)
 	}
 	there := func(name string) bool { _, err := a.look(path.Join(folder, name)); return err == nil }
@@ -134,7 +134,7 @@ func (a *arguments) inRepository(file approval.File) bool {
 		// A HEAD that leads nowhere yet is one to git.
 		case (there("HEAD") || a.dangling(path.Join(folder, "HEAD"))) && (there("commondir") || there("objects") && there("refs")):
 			return true
-		case err == nil && (!isDir(git) || there(".git/HEAD")), folder == "/" || folder == ".":
+		case err == nil && (!git.IsFolder() || there(".git/HEAD")), folder == "/" || folder == ".":
 			return false // a .git that holds nothing is none to git
 		}
 		folder = path.Dir(folder)
@@ -159,7 +159,7 @@ func (a *arguments) isHere(name string) bool {
 // isFile reports whether a name leads to a regular file.
 func (a *arguments) isFile(name string) bool {
 	file, err := a.look(join(a.dir, name))
-	return err == nil && file.Mode&modeType == modeRegular
+	return err == nil && file.IsRegular()
 }
 
 // upward reports whether a name leads down and up again: where that is depends
@@ -254,7 +254,7 @@ func (a *arguments) finishLast(p *profile) {
 	if len(p.lists["links"]) > 0 {
 		a.linked(p, to, a.ends[:n])
 	}
-	if to.open != nil || err != nil || !isDir(folder) {
+	if to.open != nil || err != nil || !folder.IsFolder() {
 		return
 	}
 	_, err = a.look(join(a.start, path.Join(to.text, ".git")))
@@ -287,9 +287,9 @@ func (a *arguments) linked(p *profile, link argument, targets []argument) {
 		if above, err := a.look(dirs[0]); err == nil {
 			dirs[0] = above.Path
 		}
-		if folder, err := a.look(at); err == nil && isDir(folder) && folder.Path == at {
+		if folder, err := a.look(at); err == nil && folder.IsFolder() && folder.Path == at {
 			dirs[0] = at
-		} else if err == nil && isDir(folder) {
+		} else if err == nil && folder.IsFolder() {
 			dirs = append(dirs, folder.Path)
 		}
 	}
@@ -305,7 +305,7 @@ func (a *arguments) linked(p *profile, link argument, targets []argument) {
 // who copies a folder over another one writes through the links in that.
 func (a *arguments) closed(folder string) bool {
 	file, err := a.look(folder)
-	if err != nil || !isDir(file) {
+	if err != nil || !file.IsFolder() {
 		return true // what is no folder was checked as a name
 	}
 	seen, folders := 0, []string{file.Path}
@@ -320,9 +320,9 @@ func (a *arguments) closed(folder string) bool {
 			switch {
 			case a.spent() || err != nil || !a.plan.Folder.Holds(file.Path) || ofGit(file.Path):
 				return false
-			case isDir(file) && file.Path == at:
+			case file.IsFolder() && file.Path == at:
 				folders = append(folders, at)
-			case isDir(file):
+			case file.IsFolder():
 				return false // a link to a folder, which may be above
 			}
 		}
@@ -371,7 +371,7 @@ func (a *arguments) empties(root string) bool {
 		case !gone[at]:
 			return false
 		default:
-			folder = folder || isDir(file)
+			folder = folder || file.IsFolder()
 			left++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // keptBack is a world in which macOS keeps what is in a folder from us: what
@@ -18,7 +19,7 @@ type keptBack struct {
 
 func (k keptBack) Head(file approval.File, n int) ([]byte, error) {
 	if len(file.Path) > len(k.folder) && file.Path[:len(k.folder)] == k.folder {
-		return nil, fmt.Errorf("open %s: %w", file.Path, command.ErrPrivate)
+		return nil, fmt.Errorf("open %s: %w", file.Path, trail.ErrPrivate)
 	}
 	return k.World.Head(file, n)
 }
@@ -50,18 +51,6 @@ func TestKeptBack(t *testing.T) {
 		}
 		if got != row.want || plan.Invalid != "" {
 			t.Errorf("%v in %s: %q, want %q (%s)", row.argv, row.cwd, got, row.want, show(plan))
-		}
-	}
-}
-
-// What lies in a folder of the system is not the system's everywhere.
-func TestOfSystem(t *testing.T) {
-	for path, want := range map[string]bool{
-		"/usr/bin/git": true, "/bin/sh": true, "/System/Library/CoreServices/x": true, "/Library/Apple/usr/bin/x": true,
-		"/usr/local/bin/git": false, "/System/Volumes/Data/Users/ann/git": false, "/System/Volumes/Data/opt/x": false, "/Users/ann/usr/bin/git": false,
-	} {
-		if got := command.OfSystem(approval.File{Path: path}); got != want {
-			t.Errorf("%s: %v", path, got)
 		}
 	}
 }

@@ -262,7 +262,7 @@ const maxKeyFile = 64 << 10
 // them, begins as a key does. How many are opened is bounded as all work is: who
 // names more asks.
 func (j *job) beginsAsKey(file approval.File) bool {
-	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile {
+	if !file.IsRegular() || file.Size > maxKeyFile {
 		return false
 	}
 	begins, known := j.begins[file.Path]
@@ -319,7 +319,7 @@ func (a *Analyzer) Protected(at string, reads bool) approval.Protected {
 
 // Key reports whether a small file begins as a key does.
 func (a *Analyzer) Key(file approval.File) bool {
-	if file.Mode&modeType != modeRegular || file.Size > maxKeyFile {
+	if !file.IsRegular() || file.Size > maxKeyFile {
 		return false
 	}
 	head, err := a.World.Head(file, headSize)
@@ -329,7 +329,7 @@ func (a *Analyzer) Key(file approval.File) bool {
 // kinds says what the list of protected files knows of a path. Home may be a link.
 func (a *Analyzer) kinds(at string, look func(string) (approval.File, error)) protected.Kind {
 	of := protected.Of
-	if file, err := look(at); err == nil && isDir(file) {
+	if file, err := look(at); err == nil && file.IsFolder() {
 		of = protected.OfFolder
 	}
 	k := of(at, a.Home)

@@ -153,7 +153,7 @@ func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]appro
 		return nil, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection")
 	}
 	file, err := t.look(join(seg.Dir, name))
-	if err != nil || file.Mode&modeType != modeRegular || !t.plan.Folder.Holds(file.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
+	if err != nil || !file.IsRegular() || !t.plan.Folder.Holds(file.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
 		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the project", name)
 	}
 	return []approval.Redirect{{FD: 0, To: approval.FromFile, File: &file}}, approval.Finding{}

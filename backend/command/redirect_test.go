@@ -22,7 +22,7 @@ func TestRedirectsToProtected(t *testing.T) {
 		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
 			req := bash(text)
 			req.Who = who
-			seg := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd)).Segments[0]
+			seg := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd)).Segments[0]
 			if !slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return f.Reason == want }) {
 				t.Errorf("%s, %s: %+v, want %s", text, who, seg.Findings, want)
 			}
@@ -39,7 +39,7 @@ func TestGroupRedirects(t *testing.T) {
 		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
 			req := bash(text)
 			req.Who = who
-			plan := machine().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
+			plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
 			if !slices.ContainsFunc(plan.Findings, func(f approval.Finding) bool { return f.Reason == approval.ReasonProtectedState }) {
 				t.Errorf("%s, %s: %s", text, who, show(plan))
 			}

@@ -41,7 +41,7 @@ func (a *arguments) removed(u use) {
 		return
 	}
 	folder, err := a.look(at)
-	if err != nil || !isDir(folder) || a.whole(folder.Path) { // that asks by itself
+	if err != nil || !folder.IsFolder() || a.whole(folder.Path) { // that asks by itself
 		return
 	}
 	switch found, err := a.guards(folder.Path, func(string) bool { return true }); {

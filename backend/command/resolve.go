@@ -9,17 +9,11 @@ import (
 	"syscall"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
-// The type bits of a mode, as every Unix has them.
-const (
-	modeType    = 0o170000
-	modeFolder  = 0o040000
-	modeRegular = 0o100000
-)
-
-func isDir(f approval.File) bool     { return f.Mode&modeType == modeFolder }
-func isProgram(f approval.File) bool { return f.Mode&modeType == modeRegular && f.Mode&0o111 != 0 }
+func isProgram(f approval.File) bool { return f.IsRegular() && f.Mode&0o111 != 0 }
 
 // join makes word absolute below dir, as text: "..", "." and doubled slashes
 // are left to the kernel, because "link/.." is not what it looks like.
@@ -80,7 +74,7 @@ func (j *job) find(word, dir string) (*approval.Resolution, approval.Finding) {
 // there, or that nobody could start it, as a shell would see. Any other one says
 // nothing of the name.
 func missing(err error) bool {
-	for _, one := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EINVAL, ErrPrivate} {
+	for _, one := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EINVAL, trail.ErrPrivate} {
 		if errors.Is(err, one) {
 			return true
 		}
@@ -141,7 +135,7 @@ func (j *job) link(at string, file approval.File) string {
 // those of /etc/alternatives do, and only root can change where to. Elsewhere the
 // links of root count as everybody's: the agent may be root.
 func (j *job) kept(at string, file approval.File) bool {
-	if path.Clean(at) == file.Path || !OfSystem(approval.File{Path: path.Clean(at)}) || !OfSystem(file) {
+	if path.Clean(at) == file.Path || !paths.OfSystem(path.Clean(at)) || !paths.OfSystem(file.Path) {
 		return false
 	}
 	return j.spend(1) && j.World.Kept(at)

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/oneliner"
+	"github.com/countersign-app/countersign/backend/trail"
 )
 
 // effect is what an option or an operand does beyond the program's own job, by
@@ -151,7 +152,7 @@ func allEffects() map[effect]rule {
 		"inside": {reason: outside, says: notInside, check: named},
 		"lock": {code: true, reason: outside, says: "%[1]s would wait for %[2]q, or it is not known to be in the project", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))
-			return named(a, u) && (err != nil || a.isFile(u.value) || isDir(file))
+			return named(a, u) && (err != nil || a.isFile(u.value) || file.IsFolder())
 		}},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
 			return named(a, u) && (u.is["adds"] || !a.has["folder"])
@@ -177,7 +178,7 @@ func allEffects() map[effect]rule {
 		}},
 		"context": {reason: outside, says: "%[1]s is given %[2]q, which is no folder of the project", check: func(a *arguments, u use) bool {
 			file, err := a.look(join(a.dir, u.value))
-			return err == nil && isDir(file) && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
+			return err == nil && file.IsFolder() && !strings.Contains(u.value, ":") && a.inside(u.value) && !a.inGit(u.value)
 		}},
 		effectText: {program: true},
 		"here":     {reason: starts, says: moreThan, check: here},
@@ -297,7 +298,7 @@ func oneLine(read func(string) string) rule {
 // yq is the rule of programs of yq, which takes a first operand for a file if
 // there is one of that name.
 var yq = rule{program: true, note: func(a *arguments, u use) {
-	if file, err := a.look(join(a.dir, u.value)); a.dir == "" || err == nil && !isDir(file) {
+	if file, err := a.look(join(a.dir, u.value)); a.dir == "" || err == nil && !file.IsFolder() {
 		a.values = append(a.values, u.value)
 		a.find(approval.ReasonInlineCode, "%s is given %q, which is a file here and not a program", u.who, u.value)
 	}
@@ -326,8 +327,8 @@ func inFile(read func(string) string) rule {
 				text, err = a.World.Head(file, maxProgram+1)
 			}
 			switch why = "cannot be read"; {
-			case errors.Is(err, ErrPrivate):
-				why += ": " + ErrPrivate.Error()
+			case errors.Is(err, trail.ErrPrivate):
+				why += ": " + trail.ErrPrivate.Error()
 			case err == nil && len(text) <= maxProgram:
 				why = read(string(text))
 			}
@@ -423,7 +424,7 @@ func (j *job) bound(dir, word string) []approval.File {
 		return nil
 	}
 	file, err := j.look(join(dir, word))
-	if err != nil || file.Mode&modeType != modeRegular {
+	if err != nil || !file.IsRegular() {
 		return nil
 	}
 	file.Path = join(dir, word)

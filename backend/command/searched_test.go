@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // TestSearcher: all folders of one search are looked at with one effort.
@@ -16,7 +18,7 @@ func TestSearcher(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &Analyzer{World: Disk{}, Home: "/home/dev"}
+	a := &Analyzer{World: machine.Disk{}, Home: "/home/dev"}
 	s := a.Searcher(t.Context())
 	const names = maxWalked/2 - 1
 	for i := range maxWalks/names + 2 {

@@ -32,7 +32,7 @@ func (a *arguments) secretSettings() bool {
 	for dir := a.dir; dir != ""; dir = path.Dir(dir) {
 		git, err := a.look(path.Join(dir, ".git"))
 		at := git.Path
-		if err == nil && !isDir(git) { // of a worktree or a submodule
+		if err == nil && !git.IsFolder() { // of a worktree or a submodule
 			text, err := a.World.Head(git, maxPath)
 			to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 			if err != nil || !ok {

@@ -310,7 +310,7 @@ func (t *textJob) cd(seg *approval.Segment) string {
 		return path.Clean(at)
 	}
 	dir, err := t.look(at)
-	if err != nil || !isDir(dir) {
+	if err != nil || !dir.IsFolder() {
 		return "" // the cd will fail, or something makes the folder before
 	}
 	straight := path.Clean(at) == dir.Path
@@ -337,7 +337,7 @@ func (t *textJob) makes(seg *approval.Segment) {
 		for at := path.Clean(join(seg.Dir, arg)); at != "/" && len(at) < maxPath && !t.spent(); at = path.Dir(at) {
 			file, err := t.look(at)
 			if err == nil {
-				if file.Path == at && isDir(file) {
+				if file.Path == at && file.IsFolder() {
 					for _, dir := range missing {
 						t.made[dir] = true
 					}

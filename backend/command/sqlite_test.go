@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // What a database holds starts a program or reads another file when a harmless
@@ -42,7 +43,7 @@ func TestStatementsOfHostileDatabases(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("what nobody may read"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a := &command.Analyzer{World: command.Disk{}, Home: dir}
+		a := &command.Analyzer{World: machine.Disk{}, Home: dir}
 		plan := a.Analyze(t.Context(), &approval.Request{Command: append([]string{sqlite}, args...), Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
 		if len(plan.Segments[0].Findings) > 0 {
 			continue

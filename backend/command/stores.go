@@ -110,7 +110,7 @@ func (j *job) strays(at, top string, all bool) string {
 // stored returns a file with secrets in a folder that git would store, or "".
 func (j *job) stored(at string, w *walk, forced bool) (found string) {
 	folder, err := j.look(at)
-	if err != nil || !isDir(folder) {
+	if err != nil || !folder.IsFolder() {
 		return "" // what is named is judged by its name
 	}
 	known, _ := j.tracked(folder.Path)

@@ -99,7 +99,7 @@ func (a *arguments) moved(away bool) (list []approval.Target) {
 	last := a.named[len(a.named)-1]
 	to := targetAt(approval.TargetWrites, a.start, last.text, last.open == nil)
 	folder, err := a.look(to.Path)
-	into := to.Path != "" && err == nil && isDir(folder)
+	into := to.Path != "" && err == nil && folder.IsFolder()
 	for _, from := range a.named[:len(a.named)-1] {
 		source, at := targetAt(approval.TargetMoves, a.start, from.text, from.open == nil), to
 		switch {

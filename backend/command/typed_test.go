@@ -87,13 +87,13 @@ var typed = []struct {
 
 func TestTypedTexts(t *testing.T) {
 	for _, test := range typed {
-		plan := machine().Analyze(t.Context(), &approval.Request{Text: test.text, Cwd: "/home/ann/p", Who: approval.Theirs}, approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), &approval.Request{Text: test.text, Cwd: "/home/ann/p", Who: approval.Theirs}, approvaltest.Named("/home/ann/p"))
 		if passes := plan.Root != nil && len(plan.Findings) == 0 && !found(plan); passes != test.same {
 			t.Errorf("%q: %s", test.text, show(plan))
 		}
 	}
 	// What a comment hides from us may run there, and the floor sees it.
-	hidden := machine().Analyze(t.Context(), &approval.Request{Text: "ls # ; rm -rf /", Cwd: "/home/ann/p", Who: approval.Theirs}, approvaltest.Named("/home/ann/p"))
+	hidden := invented().Analyze(t.Context(), &approval.Request{Text: "ls # ; rm -rf /", Cwd: "/home/ann/p", Who: approval.Theirs}, approvaltest.Named("/home/ann/p"))
 	if !floored(hidden) {
 		t.Errorf("nothing was seen in a comment: %s", show(hidden))
 	}
@@ -102,7 +102,7 @@ func TestTypedTexts(t *testing.T) {
 		{Text: "ls # ; rm x", Cwd: "/home/ann/p", Who: approval.Ours},
 		{Command: []string{"bash", "-c", "ls # ; rm x"}, Cwd: "/home/ann/p", Who: approval.Theirs},
 	} {
-		if plan := machine().Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")); plan.Root == nil || len(plan.Segments) != 1 {
+		if plan := invented().Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")); plan.Root == nil || len(plan.Segments) != 1 {
 			t.Errorf("%v%s: %s", req.Command, req.Text, show(plan))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // knowing is a machine whose programs get these variables anyway.
 func knowing(names string) *command.Analyzer {
-	a := machine()
+	a := invented()
 	a.Inherited = func(name string) bool { return strings.Contains(" "+names+" ", " "+name+" ") }
 	return a
 }
@@ -180,7 +180,7 @@ func TestManyVariables(t *testing.T) {
 		many("A#=x", 5000) + " ls", "env " + many("A#=x", 5000) + " ls", "export " + many("A#=x", 5000) + "; ls", many("export A#=x; ls;", 2000),
 		many("for a in x; do export A#=x;", 60) + many("ls;", 1000) + many(" done;", 60), "export A; " + many("A=#; ls;", 1000),
 	} {
-		plan := machine().Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))
 		if plan.Root != nil || !slices.Contains(reasons(plan.Findings), approval.ReasonTooComplex) && len(plan.Segments) > 1 && len(plan.Segments[1].Env) > 100 {
 			t.Errorf("%.40s …: %v", text, reasons(plan.Findings))
 		}
@@ -209,7 +209,7 @@ func TestShowsVariables(t *testing.T) {
 		{"ps eww", none, approval.Ours, true}, {"ps -E", none, approval.Ours, true}, {"ps -ef", holds, approval.Ours, false}, {"ps aux", holds, approval.Ours, false}, {"ls | xargs ps", none, approval.Ours, true},
 		{"echo $MYSQL_PWD", none, approval.Ours, true}, {`cat "x$SSHPASS"`, none, approval.Ours, true}, {"echo ${STRIPE_KEY}", none, approval.Ours, true}, {"echo $API_URL", none, approval.Ours, false},
 	} {
-		a := machine()
+		a := invented()
 		for name := range strings.FieldsSeq("printenv ps envsubst") {
 			a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}

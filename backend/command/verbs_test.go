@@ -12,7 +12,7 @@ import (
 // verbMachine has the command line under its name, by links, as a copy, beside a
 // script that starts it, and a program of the same name from elsewhere.
 func verbMachine() *command.Analyzer {
-	a := machine()
+	a := invented()
 	w := a.World.(folders).World
 	for _, name := range []string{"/usr/bin/countersign", "/home/ann/p/copy", "/opt/other/countersign", "/usr/bin/nohup"} {
 		w.Files[name] = w.Files["/bin/ls"]

@@ -53,12 +53,12 @@ func (j *job) opens(seg *approval.Segment, read *arguments) {
 	for _, name := range w.roots {
 		file, err := j.look(join(dir, name))
 		named = named || err == nil
-		if err == nil && isDir(file) {
+		if err == nil && file.IsFolder() {
 			roots[name] = file.Path
 		}
 	}
 	if w.here && (len(w.roots) == 0 || w.any && (!named || options)) || w.whole {
-		if file, err := j.look(dir); err == nil && isDir(file) {
+		if file, err := j.look(dir); err == nil && file.IsFolder() {
 			roots["."] = file.Path
 		}
 	}
@@ -158,7 +158,7 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				continue
 			}
 			file, err := j.World.Look(sub)
-			isFolder := err == nil && isDir(file) && file.Path == sub // and no link to one
+			isFolder := err == nil && file.IsFolder() && file.Path == sub // and no link to one
 			if ignored(at, isFolder) && !slices.ContainsFunc(taken, func(dir string) bool { return within(folder, dir) }) || w.leavesOut(called(at), isFolder) {
 				continue
 			}
@@ -178,10 +178,10 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 				if j.kinds(file.Path, j.look).Has(protected.Secret|protected.Private) && opened || j.ofOurs(file.Path, true) {
 					return at, true
 				}
-				if isDir(file) && !within(file.Path, root) {
+				if file.IsFolder() && !within(file.Path, root) {
 					return at, true // a folder that nobody looked at
 				}
-				if isDir(file) && narrow && !w.flat && !followed[file.Path] { // it may be left out where it is
+				if file.IsFolder() && narrow && !w.flat && !followed[file.Path] { // it may be left out where it is
 					followed[file.Path] = true
 					folders = append(folders, at)
 				}
@@ -198,7 +198,7 @@ func (j *job) secretIn(root, as string, w *walk) (found string, whole bool) {
 // isFolder reports whether a folder, and no link to one, is at a path.
 func (j *job) isFolder(at string) bool {
 	file, err := j.World.Look(at)
-	return err == nil && isDir(file) && file.Path == at
+	return err == nil && file.IsFolder() && file.Path == at
 }
 
 // tells reports whether what find finds is told to a program that shows what is

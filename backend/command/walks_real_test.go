@@ -15,6 +15,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // openedByReal are programs that read folders, each with the words that it is given
@@ -68,7 +69,7 @@ func TestWalksAsReal(t *testing.T) {
 		return string(out)
 	}
 	run("git init -q . && git add a.go src/b.go .gitignore sub/server.pem && git -c user.name=a -c user.email=a@b commit -qm a")
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	random := randomly(t)
 	passed, ran := 0, 0

@@ -18,7 +18,7 @@ import (
 func TestManyNestedWords(t *testing.T) {
 	for _, before := range []string{"/opt/tool/bin/tool ls", "/opt/tool/bin/tool rm -r", "/opt/tool/bin/tool"} {
 		argv := strings.Fields(before + strings.Repeat(" rm", 20_000))
-		plan := machine().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
+		plan := invented().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 		if plan.Root != nil || !slices.Contains(reasons(plan.Findings), approval.ReasonTooComplex) {
 			t.Errorf("%s and many words: %v", before, reasons(plan.Findings))
 		}
@@ -48,7 +48,7 @@ var families = []string{
 
 // wide is the machine with what the families name.
 func wide() *command.Analyzer {
-	a := machine()
+	a := invented()
 	for _, name := range strings.Fields("sort mv ln rg tar gcc gzip awk zip sed nice env git make sqlite3 xargs") {
 		a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 	}
@@ -111,7 +111,7 @@ func TestCallerLeaves(t *testing.T) {
 			argv = append(argv, fmt.Sprint("f", i))
 		}
 		ctx, leave := context.WithCancel(t.Context())
-		a := machine()
+		a := invented()
 		world := &leaving{World: a.World, after: 40, leave: leave}
 		a.World = world
 		plan := a.Analyze(ctx, &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
@@ -121,14 +121,14 @@ func TestCallerLeaves(t *testing.T) {
 		if world.looks > 200 {
 			t.Errorf("%s: %d looks, and nobody waited after 40", line, world.looks)
 		}
-		if again := machine().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p")); again.Invalid != "" {
+		if again := invented().Analyze(t.Context(), &approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p")); again.Invalid != "" {
 			t.Errorf("%s: it is still %q", line, again.Invalid)
 		}
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for _, req := range []*approval.Request{bash("ls"), {Command: []string{"ls"}, Cwd: "/home/ann/p", Who: approval.Theirs}} {
-		if plan := machine().Analyze(gone, req, approvaltest.Named("/home/ann/p")); plan.Invalid != command.Unfinished {
+		if plan := invented().Analyze(gone, req, approvaltest.Named("/home/ann/p")); plan.Invalid != command.Unfinished {
 			t.Errorf("%v: %q", req.Command, plan.Invalid)
 		}
 	}

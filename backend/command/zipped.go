@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // Programs find the list of a zip in different ways, take a name from the list or
@@ -111,9 +113,7 @@ func plainZip(e []byte, name string) bool {
 	default:
 		return false
 	}
-	switch mode & modeType {
-	case 0, modeRegular, modeFolder:
-	default:
+	if file := (approval.File{Mode: uint32(mode)}); mode&^0o7777 != 0 && !file.IsRegular() && !file.IsFolder() {
 		return false
 	}
 	return flags&zipMasked == 0 && ordinary(name) && !versioned().MatchString(strings.TrimSuffix(name, "/"))

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
@@ -126,7 +127,7 @@ func (f *flight) input() policy.Input {
 	return policy.Input{
 		Plan: &f.plan, Whole: f.whole, Who: f.req.Who, SessionKey: f.req.SessionKey, Claim: f.req.Claim,
 		EnvRefused: env.Refused, Env: env.Asks,
-		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: command.Packaged,
+		Now: f.Now(), Hash: f.Hashes.Of, Signer: f.Signers.Of, Packaged: machine.Packaged,
 		Waits: func(id string) bool { return f.approved.waits(id, f.req.AgentID) },
 	}
 }

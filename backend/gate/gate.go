@@ -22,6 +22,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/fair"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/project"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -65,8 +66,8 @@ type Config struct {
 	Store   *store.Store
 	History *history.DB
 	Pending *pending.Book
-	Hashes  *command.Hashes
-	Signers *command.Signers
+	Hashes  *machine.Hashes
+	Signers *machine.Signers
 	Asker   Asker
 	Runner  Runner
 	Events  Events
@@ -138,7 +139,7 @@ func (g *Gate) rulesFor(agentID string) (*rules, uint64) {
 
 // realPath follows the links of a path, and returns "" where nothing is.
 func realPath(name string) string {
-	file, err := command.Disk{}.Look(name)
+	file, err := machine.Disk{}.Look(name)
 	if err != nil {
 		return ""
 	}

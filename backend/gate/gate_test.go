@@ -19,6 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/runner"
@@ -118,17 +119,17 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 		b.store.Close()
 	})
 	env := environ.FromProcess([]string{"PATH=" + dir + "/bin:/usr/bin:/bin", "HOME=" + dir})
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid(), Ours: []string{state.Dir}}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid(), Ours: []string{state.Dir}}
 	a.Secrets = func() bool { return false }
 	if err := os.Mkdir(dir+"/bin", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a.IsOurs = command.OwnPrograms(&command.Hashes{}, []string{b.script("countersign", `echo "countersign $*"`)})
+	a.IsOurs = machine.OwnPrograms(&machine.Hashes{}, []string{b.script("countersign", `echo "countersign $*"`)})
 	a.SetPath(env.Path())
-	machine := &gate.Machine{Analyzer: a, Env: env}
+	here := &gate.Machine{Analyzer: a, Env: env}
 	b.Gate = gate.New(gate.Config{
-		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
-		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &command.Hashes{}, Signers: &command.Signers{},
+		Machine: func(context.Context) (*gate.Machine, error) { return here, nil },
+		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &machine.Hashes{}, Signers: &machine.Signers{},
 		Asker: b, Runner: hooked{run, b}, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { return fmt.Sprintf("test-%d", b.ids.Add(1)) },
 	})

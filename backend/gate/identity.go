@@ -8,12 +8,13 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/trail"
 )
 
 func (g *Gate) identify(f approval.File) (approval.Identity, error) {
-	return command.Identify(g.Hashes, g.Signers, f)
+	return machine.Identify(g.Hashes, g.Signers, f)
 }
 
 // learn records the files that a run uses under the entries that let it pass,
@@ -171,7 +172,7 @@ func (f *flight) contents() contents {
 			hold(at.File)
 		}
 		for _, file := range s.Code {
-			if real, err := (command.Disk{}).Look(file.Path); err == nil && real.Same(file) {
+			if real, err := (machine.Disk{}).Look(file.Path); err == nil && real.Same(file) {
 				file = real // it is told by the name that the program opens
 			}
 			hold(file)
@@ -200,11 +201,11 @@ const maxUpgraded = 50
 func (f *flight) upgradedWith(changed string) (paths []string) {
 	for _, e := range f.Store.Snapshot().Policy(f.req.AgentID).Allowlist {
 		for _, was := range e.Identity {
-			at := command.Upgraded(was.Path, changed)
+			at := machine.Upgraded(was.Path, changed)
 			if was.SHA256 == "" || at == "" || f.offered(at) || len(paths) == maxUpgraded {
 				continue
 			}
-			file, err := command.Disk{}.Look(at)
+			file, err := machine.Disk{}.Look(at)
 			if err != nil || file.Path != at || at == was.Path && file.Size == was.Size && file.Mod/1_000_000 == was.MTime {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -74,7 +75,7 @@ func (f *flight) words() approval.Words {
 // text, and nil where there is none.
 func (f *flight) operand() (*approval.Operand, error) {
 	for i, word := range f.req.Command {
-		file, err := (command.Disk{}).Look(under(f.plan.Cwd.Path, word))
+		file, err := (machine.Disk{}).Look(under(f.plan.Cwd.Path, word))
 		if err != nil || !slices.ContainsFunc(f.plan.Segments, func(s approval.Segment) bool {
 			return slices.ContainsFunc(s.Code, file.Same)
 		}) {

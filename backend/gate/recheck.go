@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
@@ -25,7 +25,7 @@ func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) 
 	})
 	rules, _ := g.rulesFor(p.AgentID)
 	in := policy.Input{
-		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: command.Packaged,
+		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: machine.Packaged,
 		Waits: func(id string) bool { return g.approved.waits(id, p.AgentID) },
 	}
 	for _, change := range p.Env {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -131,7 +131,7 @@ func TestSuggest(t *testing.T) {
 		b.script("tool", "true")
 		b.past(test.commands...)
 		for asked := time.Now(); test.changes; { // the clock of files is coarser than ours
-			file, err := command.Disk{}.Look(b.script("tool", "echo another"))
+			file, err := machine.Disk{}.Look(b.script("tool", "echo another"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/vault"
 )
@@ -21,7 +21,7 @@ import (
 func Alone(ctx context.Context, opt Options, call approval.ToolCall, unasked bool) (approval.Outcome, error) {
 	snap := store.Standing(store.Options{State: opt.State, Home: opt.Home, Log: opt.Log, Vault: vault.Open(opt.State.Dir)})
 	h := &Host{opt: opt, log: opt.Log}
-	machine := func(ctx context.Context) (*gate.Machine, error) {
+	here := func(ctx context.Context) (*gate.Machine, error) {
 		env, err := h.login(ctx)
 		if err != nil {
 			env = environ.FromProcess(opt.Environ)
@@ -29,8 +29,8 @@ func Alone(ctx context.Context, opt Options, call approval.ToolCall, unasked boo
 		return h.machineWith(env, h.oursAt(snap.SocketPath)), ctx.Err()
 	}
 	g := gate.New(gate.Config{
-		Machine: machine, Home: opt.Home, Charters: config.Charters{Dir: opt.State.Charters()},
-		Hashes: &h.hashes, Signers: &command.Signers{}, Now: time.Now, Log: opt.Log,
+		Machine: here, Home: opt.Home, Charters: config.Charters{Dir: opt.State.Charters()},
+		Hashes: &h.hashes, Signers: &machine.Signers{}, Now: time.Now, Log: opt.Log,
 	})
 	return g.Alone(ctx, snap.Policy(store.AgentID(call.AgentID)), call, unasked)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/glob"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // RecordIdentity notes in an entry that is about to be added what its pattern
@@ -20,7 +21,7 @@ func RecordIdentity(e *approval.Entry, home string) {
 	if !literal || len(e.Identity) > 0 {
 		return
 	}
-	file, err := command.Disk{}.Look(at)
+	file, err := machine.Disk{}.Look(at)
 	if err != nil {
 		return
 	}
@@ -30,7 +31,7 @@ func RecordIdentity(e *approval.Entry, home string) {
 		}
 		return
 	}
-	id, err := command.Identify(&command.Hashes{}, &command.Signers{}, file)
+	id, err := machine.Identify(&machine.Hashes{}, &machine.Signers{}, file)
 	if err == nil {
 		e.Identity = []approval.Identity{id}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign-app/countersign/backend/envnames"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -56,7 +57,7 @@ func (h *Host) use(env environ.Base) {
 
 // machineWith is the machine with an environment, and these files of ours.
 func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
-	a := &command.Analyzer{World: command.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: command.OwnPrograms(&h.hashes, h.programs())}
+	a := &command.Analyzer{World: machine.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: machine.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
 	a.Inherited = func(name string) bool { _, ok := env.Get(name); return ok }
 	secret := env.Has(func(name, value string) bool { return envnames.Secret(name) || display.Redact(value) != value })

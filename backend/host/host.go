@@ -21,13 +21,13 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/family"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -117,7 +117,7 @@ type Host struct {
 	pending   *pending.Book
 	runner    *runner.Runner
 	looker    *preview.Looker
-	hashes    command.Hashes
+	hashes    machine.Hashes
 	gate      *gate.Gate
 	lock      *ipc.Lock
 	server    *ipc.Server
@@ -226,7 +226,7 @@ func (h *Host) open() (err error) {
 	}
 	h.gate = gate.New(gate.Config{
 		Machine: h.ready, Home: h.opt.Home, Store: h.store, History: h.history, Pending: h.pending,
-		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &h.hashes, Signers: &command.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
+		Charters: config.Charters{Dir: h.opt.State.Charters()}, Hashes: &h.hashes, Signers: &machine.Signers{}, Asker: &h.askers, Runner: h.runner, Events: events{h.log, h.opt.Event},
 		NewID: h.newID, Now: time.Now, Log: h.log, Screen: h.opt.Screen, AskProject: askProject,
 	})
 	return nil
@@ -286,7 +286,7 @@ func (h *Host) oursAt(socket string) []string {
 	if socket != "" {
 		list = append(list, socket)
 	}
-	if dir, err := (command.Disk{}).Look(h.opt.State.Dir); err == nil {
+	if dir, err := (machine.Disk{}).Look(h.opt.State.Dir); err == nil {
 		list = append(list, dir.Path)
 	}
 	return append(list, h.programs()...)

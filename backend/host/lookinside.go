@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // Inside is what a person is told of what a folder holds. It is for reading, and
@@ -38,7 +38,7 @@ const (
 func lookInside(folder string) (in Inside) {
 	there := func(at string) bool { _, err := os.Lstat(at); return err == nil }
 	in.Git = there(filepath.Join(folder, ".git"))
-	names, _ := command.Disk{}.List(folder)
+	names, _ := machine.Disk{}.List(folder)
 	slices.Sort(names)
 	for _, name := range names[:min(len(names), maxLooked)] {
 		if name != ".git" && there(filepath.Join(folder, name, ".git")) {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/project"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -40,7 +40,7 @@ func ProjectsOf(snap store.Snapshot, home string) Projects {
 	for _, one := range snap.Projects() {
 		named := NamedFolder{Project: one}
 		if !one.No {
-			named.Why = project.Standing(one, project.Person{Home: home, UID: os.Getuid()}, command.Disk{})
+			named.Why = project.Standing(one, project.Person{Home: home, UID: os.Getuid()}, machine.Disk{})
 		}
 		p.Projects = append(p.Projects, named)
 	}
@@ -56,11 +56,11 @@ func FolderToName(at, home string) (string, error) {
 	if !filepath.IsAbs(at) {
 		return "", errors.New("a project is named by its absolute path")
 	}
-	file, err := command.Disk{}.Look(at)
+	file, err := machine.Disk{}.Look(at)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the folder: %w", err)
 	}
-	if why := project.Standing(approval.Project{Path: file.Path}, project.Person{Home: home, UID: os.Getuid()}, command.Disk{}); why != "" {
+	if why := project.Standing(approval.Project{Path: file.Path}, project.Person{Home: home, UID: os.Getuid()}, machine.Disk{}); why != "" {
 		return "", fmt.Errorf("%s can never be a project: %s", display.Escape(file.Path), why)
 	}
 	return file.Path, nil
@@ -116,7 +116,7 @@ func RemoveProject(d *store.Document, at, agentID string) error {
 	if len(d.Unname(at, agents...)) > 0 {
 		return nil
 	}
-	if file, err := (command.Disk{}).Look(at); err == nil && len(d.Unname(file.Path, agents...)) > 0 {
+	if file, err := (machine.Disk{}).Look(at); err == nil && len(d.Unname(file.Path, agents...)) > 0 {
 		return nil
 	}
 	return fmt.Errorf("nothing was said of the folder %s: see `countersign projects list`", display.Escape(at))
@@ -180,7 +180,7 @@ func (h *Host) askProject(ctx context.Context, asked gate.ProjectQuestion) error
 	case !q.Offers(answer):
 		return fmt.Errorf("the answer %q was not offered", answer)
 	}
-	if now, err := (command.Disk{}).Look(asked.Folder); err != nil || now.Path != asked.Folder || !now.SameFolder(asked.File) {
+	if now, err := (machine.Disk{}).Look(asked.Folder); err != nil || now.Path != asked.Folder || !now.SameFolder(asked.File) {
 		return fmt.Errorf("%s was replaced while it was asked about", display.Line(asked.Folder))
 	}
 	one := approval.Project{Path: asked.Folder, No: answer == FolderNo, AddedAt: time.Now().UnixMilli(), AddedBy: "panel"}

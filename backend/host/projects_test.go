@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // TestAskFolder: what the person says of a folder is kept, where it was offered and
@@ -51,7 +51,7 @@ func TestAskFolder(t *testing.T) {
 			must(t, b.call("projects.remove", map[string]string{"path": p.Path}, nil))
 		}
 		at := b.path(test.folder)
-		file, err := command.Disk{}.Look(at)
+		file, err := machine.Disk{}.Look(at)
 		must(t, err)
 		b.opt.AskFolder = func(_ context.Context, q FolderQuestion) (FolderAnswer, error) {
 			if q.Folder != at || q.AgentID != "a" || q.Holds != test.holds || q.Git != test.git || q.Text != "touch x" || q.ID == "" {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -22,11 +22,11 @@ func SkillAt(name, at string) (k approval.Skill, err error) {
 	if name == "" {
 		name = filepath.Base(at)
 	}
-	file, err := command.Disk{}.Look(at)
+	file, err := machine.Disk{}.Look(at)
 	if err != nil || file.Mode&0o111 == 0 {
 		return k, fmt.Errorf("there is no program at %s", display.Escape(at))
 	}
-	sum, err := (&command.Hashes{}).Of(file)
+	sum, err := (&machine.Hashes{}).Of(file)
 	return approval.Skill{Name: name, Path: file.Path, SHA256: sum}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -241,3 +242,16 @@ func PackageStores() []string {
 		"/home/linuxbrew/.linuxbrew/Cellar", "/nix/store",
 	}
 }
+
+// OfSystem reports whether a path lies where the system keeps its programs.
+func OfSystem(path string) bool {
+	in := func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+	return slices.ContainsFunc(systemPlaces, in) && !slices.ContainsFunc(othersPlaces, in)
+}
+
+var (
+	systemPlaces = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library"}
+	// othersPlaces lie in them and hold what everybody installs: on macOS the
+	// second holds every home, too.
+	othersPlaces = []string{"/usr/local", "/System/Volumes/Data"}
+)

@@ -95,3 +95,15 @@ func TestProject(t *testing.T) {
 		}
 	}
 }
+
+// What lies in a folder of the system is not the system's everywhere.
+func TestOfSystem(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/usr/bin/git": true, "/bin/sh": true, "/System/Library/CoreServices/x": true, "/Library/Apple/usr/bin/x": true,
+		"/usr/local/bin/git": false, "/System/Volumes/Data/Users/ann/git": false, "/System/Volumes/Data/opt/x": false, "/Users/ann/usr/bin/git": false,
+	} {
+		if got := paths.OfSystem(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // covered judges a segment by the entries. Where none lets it pass, the finding
@@ -79,7 +79,7 @@ func (r *Rules) candidates(res *approval.Resolution, kind approval.ProgramKind, 
 	// There are hundreds of programs of the system that can start others or
 	// write, and no list of them ever ends: a pattern covers only those among
 	// them of which more is known, and the others need an entry with their name.
-	if command.OfSystem(res.File) && !read {
+	if paths.OfSystem(res.File.Path) && !read {
 		if res.Link != "" && !byLink(res, kind) {
 			return found
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // compare holds a program, and what interprets it, against what is recorded
@@ -46,7 +47,7 @@ func interpretedAnew(id approval.Identity, at *approval.Resolution) bool {
 		return false
 	}
 	// A script that is the same names the same path, which only root leads elsewhere.
-	upgraded := by.Kept && !by.Bare || ofSystem(id.Interpreter) && ofSystem(by.Path) && command.Kept(by.File)
+	upgraded := by.Kept && !by.Bare || paths.OfSystem(id.Interpreter) && paths.OfSystem(by.Path) && command.Kept(by.File)
 	return !upgraded
 }
 
@@ -54,10 +55,8 @@ func interpretedAnew(id approval.Identity, at *approval.Resolution) bool {
 // so that it needs no record.
 func followsSystem(at *approval.Resolution) bool {
 	by := at.Interpreter
-	return by == nil || !by.Bare && command.Kept(at.File) && ofSystem(by.Path) && command.Kept(by.File)
+	return by == nil || !by.Bare && command.Kept(at.File) && paths.OfSystem(by.Path) && command.Kept(by.File)
 }
-
-func ofSystem(path string) bool { return command.OfSystem(approval.File{Path: path}) }
 
 // satisfied honours requireIdentity.
 func (one *rule) satisfied(in Input, res *approval.Resolution) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/paths"
 )
 
 // segment judges one simple command.
@@ -251,7 +252,7 @@ func (r *Rules) skill(in Input, s *approval.Segment) (v approval.SegmentJudgemen
 // system's, "" for none.
 func interpretedByOthers(res *approval.Resolution) string {
 	for by := res.Interpreter; by != nil; by = by.Interpreter {
-		if !ofSystem(by.Path) || !command.Kept(by.File) {
+		if !paths.OfSystem(by.Path) || !command.Kept(by.File) {
 			return by.Path
 		}
 	}

@@ -23,10 +23,10 @@ func (v view) isCheckout(at string, git approval.File) bool {
 		return false // a link may lead to the repository of anybody
 	}
 	switch {
-	case isFolder(git):
+	case git.IsFolder():
 		tree, told, ok := v.worktree(git.Path)
 		return ok && v.isRepository(git.Path) && !v.there(path.Join(git.Path, "commondir")) && (!told || tree == at)
-	case isRegular(git):
+	case git.IsRegular():
 		return v.pointsBack(at, git)
 	}
 	return false
@@ -41,7 +41,7 @@ func (v view) pointsBack(at string, file approval.File) bool {
 		return false
 	}
 	git, err := v.Look(from(at, to))
-	if err != nil || !isFolder(git) || !v.mine(git) {
+	if err != nil || !git.IsFolder() || !v.mine(git) {
 		return false
 	}
 	tree, told, ok := v.worktree(git.Path)
@@ -68,7 +68,7 @@ func (v view) pointsBack(at string, file approval.File) bool {
 // finds one.
 func (v view) isRepository(at string) bool {
 	for _, name := range []string{"objects", "refs"} {
-		if f, err := v.Look(path.Join(at, name)); err != nil || !isFolder(f) {
+		if f, err := v.Look(path.Join(at, name)); err != nil || !f.IsFolder() {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func (v view) there(at string) bool {
 // line returns the one line that a small file holds, "" where it holds something
 // else.
 func (v view) line(file approval.File) string {
-	if !isRegular(file) || file.Size > maxLine {
+	if !file.IsRegular() || file.Size > maxLine {
 		return ""
 	}
 	text, err := v.Head(file, maxLine)
@@ -122,7 +122,7 @@ func (v view) worktree(git string) (tree string, told, ok bool) {
 		if err != nil {
 			continue
 		}
-		if !isRegular(file) || file.Size > maxConfig {
+		if !file.IsRegular() || file.Size > maxConfig {
 			return "", false, false
 		}
 		text, err := v.Head(file, maxConfig)

@@ -62,7 +62,7 @@ func Find(cwd string, person Person, said []approval.Project, disk World) approv
 	switch {
 	case !path.IsAbs(cwd):
 		return approval.Folder{Never: "it is no absolute path"}
-	case err != nil || !isFolder(here):
+	case err != nil || !here.IsFolder():
 		return approval.Folder{Never: "there is no folder that can be looked at"}
 	}
 	v := view{disk, person, homes(person.Home, disk)}
@@ -93,7 +93,7 @@ func Standing(one approval.Project, person Person, disk World) string {
 	switch {
 	case err != nil:
 		return "it is not there"
-	case !isFolder(file):
+	case !file.IsFolder():
 		return "it is no folder"
 	case file.Path != one.Path:
 		return "its name leads elsewhere, to " + file.Path
@@ -124,7 +124,7 @@ func (v view) named(one approval.Project) (none approval.Folder) {
 		return none
 	}
 	file, err := v.Look(one.Path)
-	if err != nil || !isFolder(file) || file.Path != one.Path || !v.trusts(file) || v.never(file.Path) != "" {
+	if err != nil || !file.IsFolder() || file.Path != one.Path || !v.trusts(file) || v.never(file.Path) != "" {
 		return none // a link in its place may lead anywhere, and what is there may be another's
 	}
 	return approval.Folder{Path: file.Path, By: approval.FolderNamed, Dev: file.Dev, Ino: file.Ino}
@@ -163,9 +163,6 @@ func (v view) checkout(at string) approval.Folder {
 	}
 	return none
 }
-
-func isFolder(f approval.File) bool  { return f.Mode&0o170000 == 0o040000 }
-func isRegular(f approval.File) bool { return f.Mode&0o170000 == 0o100000 }
 
 // mine reports whether a file belongs to the person. Git asks the same of a
 // repository before it starts anything of it.

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // saying runs a program as it is told and returns what the interpreter of these
@@ -149,7 +150,7 @@ func TestFirstLines(t *testing.T) {
 		{"#", starts},
 		{"", starts},
 	}
-	analyzer := command.Analyzer{World: command.Disk{}, Home: "/nowhere", UID: os.Getuid()}
+	analyzer := command.Analyzer{World: machine.Disk{}, Home: "/nowhere", UID: os.Getuid()}
 	analyzer.SetPath([]string{dir})
 	const word = "--x y" // an option: files in a folder of PATH that a program names are start-up files
 	for _, test := range tests {

@@ -17,11 +17,12 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // analyzer reads texts on this machine, with a home of its own.
 func analyzer(home string) *command.Analyzer {
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath(strings.Split(testPATH, ":"))
 	return a
 }

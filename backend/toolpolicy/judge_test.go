@@ -14,6 +14,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/project"
 )
 
@@ -54,7 +55,7 @@ func (w *world) must(err error) {
 }
 
 func (w *world) machine() Machine {
-	a := &command.Analyzer{World: command.Disk{}, Home: w.home, Ours: []string{w.home + "/.openclaw"}}
+	a := &command.Analyzer{World: machine.Disk{}, Home: w.home, Ours: []string{w.home + "/.openclaw"}}
 	search := a.Searcher(w.t.Context())
 	return Machine{Home: w.home, Look: a.World.Look, Link: readlink, Protected: a.Protected, Search: func(folder string, o Opened) (string, bool) {
 		return search.Searched(folder, o.Only, o.Not, o.Ignores)
@@ -65,10 +66,10 @@ func (w *world) machine() Machine {
 // says.
 func (w *world) folder(cwd string) approval.Folder {
 	real := cwd
-	if file, err := (command.Disk{}).Look(cwd); err == nil {
+	if file, err := (machine.Disk{}).Look(cwd); err == nil {
 		real = file.Path
 	}
-	return project.Find(cwd, project.Person{Home: w.home, UID: os.Getuid()}, []approval.Project{{Path: real}}, command.Disk{})
+	return project.Find(cwd, project.Person{Home: w.home, UID: os.Getuid()}, []approval.Project{{Path: real}}, machine.Disk{})
 }
 
 func (w *world) judge(call approval.ToolCall, session string) (approval.Judgement, approval.Tool) {
@@ -467,7 +468,7 @@ func FuzzLook(f *testing.F) {
 	if err := os.MkdirAll(home+"/work/app", 0o755); err != nil {
 		f.Fatal(err)
 	}
-	a := &command.Analyzer{World: command.Disk{}, Home: home}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home}
 	m := Machine{Home: home, Look: a.World.Look, Link: readlink, Protected: a.Protected}
 	f.Fuzz(func(t *testing.T, name, args string) {
 		c := approval.ToolCall{Tool: name, Args: json.RawMessage(args), Cwd: home + "/work/app"}

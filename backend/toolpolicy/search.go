@@ -110,7 +110,7 @@ func (l *looker) searched() {
 	opened.Ignores = !l.search.ignored && len(opened.Only) == 0
 	seen := map[string]bool{}
 	for _, f := range slices.Clone(l.tool.Files) {
-		if seen[f.Real] || f.Real == "" || f.File.Mode&0o170000 != 0o040000 || f.Protected != approval.ProtectedNot {
+		if seen[f.Real] || f.Real == "" || !f.File.IsFolder() || f.Protected != approval.ProtectedNot {
 			continue
 		}
 		seen[f.Real] = true

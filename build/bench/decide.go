@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
@@ -24,7 +25,7 @@ func decide(string) error {
 	if err != nil {
 		return err
 	}
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	for _, kind := range []struct{ name, pattern string }{
 		{"anchored", "/opt/tools/%d/bin/*"}, {"unanchored", "**/bin/tool%d"}, {"literal", "/opt/tools/%d/bin/tool"},
@@ -59,7 +60,7 @@ func judging(a *command.Analyzer, home, pattern string, n int) func() error {
 	}
 	p.Allowlist = append(p.Allowlist, approval.Entry{ID: "ls", Pattern: "ls"})
 	rules := policy.Prepare(p, home, func(name string) string {
-		if f, err := (command.Disk{}).Look(name); err == nil {
+		if f, err := (machine.Disk{}).Look(name); err == nil {
 			return f.Path
 		}
 		return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
@@ -23,7 +24,7 @@ func hostile(string) error {
 	if err != nil {
 		return err
 	}
-	a := &command.Analyzer{World: command.Disk{}, Home: home, UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	rules := policy.Prepare(approval.Policy{AgentID: "bench", Security: approval.SecurityList, Ask: approval.AskOff,
 		Allowlist: []approval.Entry{{ID: "ls", Pattern: "**/bin/*"}}, Denylist: []approval.DenyRule{{Pattern: "**a**a**a/x"}}}, home, func(string) string { return "" })

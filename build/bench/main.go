@@ -20,6 +20,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
@@ -242,7 +243,7 @@ func output(string) error {
 		return err
 	}
 	defer r.Close()
-	a := &command.Analyzer{World: command.Disk{}, Home: "/", UID: os.Getuid()}
+	a := &command.Analyzer{World: machine.Disk{}, Home: "/", UID: os.Getuid()}
 	argv := []string{head, "-c", "200000", "/dev/zero"}
 	plan := a.Analyze(context.Background(), &approval.Request{Command: argv, Cwd: "/", Who: approval.Ours}, approval.Folder{})
 	m, err := median(40,
@@ -276,9 +277,9 @@ func recheck(string) error {
 	if err != nil {
 		return err
 	}
-	var hashes command.Hashes
+	var hashes machine.Hashes
 	m, err := median(1000, func() error {
-		file, err := command.Disk{}.Look(at)
+		file, err := machine.Disk{}.Look(at)
 		if err == nil {
 			_, err = hashes.Of(file)
 		}

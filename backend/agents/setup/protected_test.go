@@ -6,12 +6,13 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // TestHooksAreProtected: no tool and no command takes the gate out of an agent's
 // settings without a question.
 func TestHooksAreProtected(t *testing.T) {
-	a := &command.Analyzer{World: command.Disk{}, Home: "/home/ann"}
+	a := &command.Analyzer{World: machine.Disk{}, Home: "/home/ann"}
 	for _, target := range targets() {
 		var files []string
 		if target.user != "" {

@@ -2,4 +2,4 @@ package main
 
 import "os"
 
-func machine() { os.Exit(complain("machine: only Linux can make one")) }
+func corpusMachine() { os.Exit(complain("machine: only Linux can make one")) }

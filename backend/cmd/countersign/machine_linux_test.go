@@ -54,9 +54,9 @@ func (r *report) wrongf(format string, a ...any) {
 	}
 }
 
-// machine becomes the invented machine of a corpus and runs its cases there.
+// corpusMachine becomes the invented machine of a corpus and runs its cases there.
 // It is started in namespaces of its own.
-func machine() {
+func corpusMachine() {
 	var job machineJob
 	if err := json.Unmarshal([]byte(os.Args[1]), &job); err != nil {
 		os.Exit(complain("machine:", err))

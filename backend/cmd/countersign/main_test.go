@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		"code":           func() { os.Exit(code(os.Args[1:])) },
 		"attack":         func() { os.Exit(attack(os.Args[1:])) },
 		"operate":        func() { os.Exit(operate(os.Args[1:])) },
-		"machine":        machine,
+		"machine":        corpusMachine,
 		"starve":         func() { os.Exit(starve(os.Args[1:])) },
 		"mcp-agent":      func() { os.Exit(mcpAgent(os.Args[1:])) },
 		"opencode-agent": func() { os.Exit(opencodeAgent(os.Args[1:])) },

@@ -25,6 +25,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/runner"
@@ -104,13 +105,13 @@ func (r *realRun) open() (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &command.Analyzer{World: command.Disk{}, Home: w.Home, UID: os.Getuid(), Ours: []string{paths.Expand("~/.openclaw", w.Home), testFolder}}
+	a := &command.Analyzer{World: machine.Disk{}, Home: w.Home, UID: os.Getuid(), Ours: []string{paths.Expand("~/.openclaw", w.Home), testFolder}}
 	a.SetPath(w.Path)
-	machine := &gate.Machine{Analyzer: a, Env: r.env}
+	here := &gate.Machine{Analyzer: a, Env: r.env}
 	questions := pending.New()
 	r.gate = gate.New(gate.Config{
-		Machine: func(context.Context) (*gate.Machine, error) { return machine, nil },
-		Home:    w.Home, Store: policies, History: rows, Pending: questions, Hashes: &command.Hashes{}, Signers: &command.Signers{},
+		Machine: func(context.Context) (*gate.Machine, error) { return here, nil },
+		Home:    w.Home, Store: policies, History: rows, Pending: questions, Hashes: &machine.Hashes{}, Signers: &machine.Signers{},
 		Asker: r, Runner: run, Events: r, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { r.ids++; return fmt.Sprint("run-", r.ids) },
 	})
@@ -125,7 +126,7 @@ func (r *realRun) open() (end func(), err error) {
 			base := r.cases.Policies[c.Base]
 			base.Allow = slices.Concat(base.Allow, c.Allow)
 			p, agent := policyOf(base, w.Home), doc.Agent(name)
-			p.Skills = accepted(p.Skills, command.Disk{}.Look, (&command.Hashes{}).Of)
+			p.Skills = accepted(p.Skills, machine.Disk{}.Look, (&machine.Hashes{}).Of)
 			agent.Rules = store.Rules{
 				Security: p.Security, Ask: p.Ask, AskFallback: p.AskFallback, AutoAllowSkills: &p.AutoAllowSkills, Denylist: p.Denylist,
 				SafeBins: append([]string{}, p.SafeBins...), SafeBinTrustedDirs: p.SafeBinTrustedDirs, SkillBins: p.Skills,

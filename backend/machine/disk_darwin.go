@@ -1,4 +1,4 @@
-package command
+package machine
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func openRegular(file approval.File) (int, error) {
 	}
 	fd, err := unix.Open(file.Path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NOFOLLOW_ANY, 0)
 	if errors.Is(err, unix.EPERM) {
-		err = ErrPrivate
+		err = trail.ErrPrivate
 	}
 	if err != nil {
 		return -1, &os.PathError{Op: "open", Path: file.Path, Err: err}

@@ -1,4 +1,11 @@
-package command
+// Package machine says what the disk of this machine says: what a path leads to,
+// what files hold, who signed them, and which package brought them. Nothing but
+// codesign is started for it, nothing is written, and nothing is judged.
+//
+// What is told of a file is of one file: names may lead elsewhere between two looks,
+// and a file may be written to while it is read. Both end in an error, never in an
+// answer about another file.
+package machine
 
 import (
 	"errors"
@@ -10,7 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/trail"
 )
 
-// Disk is the real World.
+// Disk is the disk as package command sees it.
 type Disk struct{}
 
 // Look follows links and returns the file with its real path.
@@ -31,11 +38,6 @@ func (Disk) Head(file approval.File, n int) ([]byte, error) {
 	return text, err
 }
 
-// ErrPrivate says that macOS lets the person see a file and not this program:
-// Documents, Desktop, Downloads, iCloud Drive and other disks are asked about
-// at their first use, and who was refused is asked no more.
-var ErrPrivate = errors.New("macOS keeps it from Countersign: allow it in System Settings, Privacy & Security, Files and Folders")
-
 // errOther says that a name leads to another file than the one that was seen.
 func errOther(file approval.File) error {
 	return fmt.Errorf("cannot read %s: it is not the file any more that was seen", file.Path)
@@ -54,14 +56,17 @@ func (Disk) Kept(path string) bool {
 	return err == nil && way.Kept()
 }
 
-// List returns the names in a folder.
+// maxNames is where List stops. Nobody looks at as many in one folder.
+const maxNames = 50_001
+
+// List returns the names in a folder, at most 50 001 of them.
 func (Disk) List(path string) ([]string, error) {
 	dir, err := os.Open(path + "/.") // nothing else than a folder, and so nothing that waits
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(maxListed + 1)
+	names, err := dir.Readdirnames(maxNames)
 	if errors.Is(err, io.EOF) { // an empty one
 		err = nil
 	}

@@ -1,4 +1,4 @@
-package command
+package machine
 
 import (
 	"crypto/sha256"
@@ -105,7 +105,7 @@ func (h *Hashes) begin(file approval.File) *hashing {
 	if file.Size > largeFile {
 		slots = h.large
 	}
-	shared := lasting(file)
+	shared := file.Lasting(time.Now())
 	if shared {
 		h.busy[file] = one
 	}

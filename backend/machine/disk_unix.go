@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package command
+package machine
 
 import (
 	"os"
@@ -41,7 +41,8 @@ func stillSame(f *os.File, file approval.File) bool {
 }
 
 func isSame(st *unix.Stat_t, file approval.File) bool {
-	return uint32(st.Mode)&modeType == modeRegular && fileOf(file.Path, st).Same(file)
+	now := fileOf(file.Path, st)
+	return now.IsRegular() && now.Same(file)
 }
 
 // fileOf turns what the kernel says of a file into our word for it.

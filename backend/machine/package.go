@@ -1,4 +1,4 @@
-package command
+package machine
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func Version(file string) string {
 const dpkgLists = "/var/lib/dpkg/info"
 
 // Packaged reports whether a file came with a package of the system and only
-// root can put another one in its place (judgement.md, step 7, changed file).
+// root can put another one in its place.
 // It reads what dpkg knows, some megabytes, so it is for files that changed
 // and not for every judgement.
 func Packaged(file approval.File) bool {
@@ -47,12 +47,12 @@ func Packaged(file approval.File) bool {
 // onlyRoot reports whether nobody but root can change a file or the names that
 // lead to it.
 func onlyRoot(file approval.File) bool {
-	if file.UID != 0 || file.Mode&0o022 != 0 {
+	if !file.OfRoot() {
 		return false
 	}
 	for dir := path.Dir(file.Path); ; dir = path.Dir(dir) {
 		at, err := Disk{}.Look(dir)
-		if err != nil || at.Path != dir || at.UID != 0 || at.Mode&0o022 != 0 {
+		if err != nil || at.Path != dir || !at.OfRoot() {
 			return false
 		}
 		if dir == "/" {

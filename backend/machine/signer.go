@@ -1,4 +1,4 @@
-package command
+package machine
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func (s *Signers) Of(file approval.File) string {
 	if err != nil {
 		return ""
 	}
-	if !lasting(file) {
+	if !file.Lasting(time.Now()) {
 		return signer
 	}
 	s.mu.Lock()

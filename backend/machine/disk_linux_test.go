@@ -1,4 +1,4 @@
-package command_test
+package machine_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // A file is only read once the clock of file times has moved on since its last
@@ -19,7 +19,7 @@ func TestHashOfWhatJustChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := lookAt(t, at)
-		if _, err := new(command.Hashes).Of(seen); err != nil {
+		if _, err := new(machine.Hashes).Of(seen); err != nil {
 			t.Fatal(err)
 		}
 		var now unix.Timespec

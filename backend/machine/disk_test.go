@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package command_test
+package machine_test
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // Look tells the real path and the same identity, whichever way a file is
@@ -37,17 +37,17 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := command.Disk{}.Look(file)
+	want, err := machine.Disk{}.Look(file)
 	if err != nil || want.Path != file || want.Size != 1 || want.Mode&0o777 != 0o755 || want.Ino == 0 {
 		t.Fatalf("%+v, %v", want, err)
 	}
 	for _, way := range []string{"folder/tool", "link", "chain", "real/./tool", "real/../real/tool", "folder/../link"} {
-		if got, err := (command.Disk{}).Look(dir + "/" + way); err != nil || got != want {
+		if got, err := (machine.Disk{}).Look(dir + "/" + way); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", way, got, err)
 		}
 	}
 	for _, way := range []string{"loop", "nowhere", "real/none", "link/x"} {
-		if got, err := (command.Disk{}).Look(dir + "/" + way); err == nil {
+		if got, err := (machine.Disk{}).Look(dir + "/" + way); err == nil {
 			t.Errorf("%s leads to %+v", way, got)
 		}
 	}
@@ -59,8 +59,8 @@ func TestHashes(t *testing.T) {
 	if err := os.WriteFile(at, []byte("one"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var hashes command.Hashes
-	seen, err := command.Disk{}.Look(at)
+	var hashes machine.Hashes
+	seen, err := machine.Disk{}.Look(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +71,14 @@ func TestHashes(t *testing.T) {
 	if err := os.WriteFile(at, []byte("two"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	now, err := command.Disk{}.Look(at)
+	now, err := machine.Disk{}.Look(at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if two, err := hashes.Of(now); err != nil || two == one {
 		t.Errorf("%q, %v", two, err)
 	}
-	var fresh command.Hashes
+	var fresh machine.Hashes
 	if sum, err := fresh.Of(seen); err == nil {
 		t.Errorf("a file that is not there any more has the hash %q", sum)
 	}
@@ -102,15 +102,15 @@ func TestNoHash(t *testing.T) {
 		if err := create(at(name)); err != nil {
 			t.Fatal(err)
 		}
-		var hashes command.Hashes
+		var hashes machine.Hashes
 		if sum, err := hashes.Of(lookAt(t, at(name))); err == nil {
 			t.Errorf("the hash of a %s is %q", name, sum)
 		}
 	}
-	if sum, err := new(command.Hashes).Of(lookAt(t, "/dev/zero")); err == nil {
+	if sum, err := new(machine.Hashes).Of(lookAt(t, "/dev/zero")); err == nil {
 		t.Errorf("the hash of a device is %q", sum)
 	}
-	if text, err := (command.Disk{}).Head(lookAt(t, at("pipe")), 1); err == nil {
+	if text, err := (machine.Disk{}).Head(lookAt(t, at("pipe")), 1); err == nil {
 		t.Errorf("a pipe begins with %q", text)
 	}
 }
@@ -136,10 +136,10 @@ func TestHashOfAnother(t *testing.T) {
 		if err := swap(at); err != nil {
 			t.Fatal(err)
 		}
-		if sum, err := new(command.Hashes).Of(seen); err == nil {
+		if sum, err := new(machine.Hashes).Of(seen); err == nil {
 			t.Errorf("%s: the hash is %q", name, sum)
 		}
-		if text, err := (command.Disk{}).Head(seen, 1); err == nil {
+		if text, err := (machine.Disk{}).Head(seen, 1); err == nil {
 			t.Errorf("%s: it begins with %q", name, text)
 		}
 	}
@@ -174,11 +174,11 @@ func TestHashWhileSwapped(t *testing.T) {
 	}()
 	hashed, refused := 0, 0
 	for hashed+refused < 500 {
-		seen, err := command.Disk{}.Look(filepath.Join(dir, "a", "tool"))
+		seen, err := machine.Disk{}.Look(filepath.Join(dir, "a", "tool"))
 		if err != nil {
 			continue // neither is in place
 		}
-		switch sum, err := new(command.Hashes).Of(seen); {
+		switch sum, err := new(machine.Hashes).Of(seen); {
 		case err != nil:
 			refused++
 		case sum != want[seen.Ino]:
@@ -200,7 +200,7 @@ func TestHashTakesLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := settled(t, at)
-	var hashes command.Hashes
+	var hashes machine.Hashes
 	hashes.Waiting(time.Nanosecond)
 	if sum, err := hashes.Of(seen); err == nil {
 		t.Fatalf("200 MB were hashed at once: %s", sum)
@@ -224,7 +224,7 @@ func TestHashBesideLarge(t *testing.T) {
 	if err := errors.Join(os.WriteFile(small, nil, 0o755), os.WriteFile(large, nil, 0o755), os.Truncate(large, 200<<20)); err != nil {
 		t.Fatal(err)
 	}
-	var hashes command.Hashes
+	var hashes machine.Hashes
 	hashes.Crowd()
 	if sum, err := hashes.Of(lookAt(t, small)); err != nil || len(sum) != 64 {
 		t.Errorf("%q, %v", sum, err)

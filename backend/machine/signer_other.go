@@ -1,6 +1,6 @@
 //go:build !darwin
 
-package command
+package machine
 
 // codesign is empty: nothing on this platform checks signatures of programs.
 const codesign = ""

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package command_test
+package machine_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
-	"github.com/countersign-app/countersign/backend/command"
+	"github.com/countersign-app/countersign/backend/machine"
 )
 
 // notary is a folder with a program in codesign's place: it writes down what
@@ -53,8 +53,8 @@ func (n *notary) read(name string) string {
 	return string(b)
 }
 
-func (n *notary) signers() *command.Signers {
-	var s command.Signers
+func (n *notary) signers() *machine.Signers {
+	var s machine.Signers
 	s.Asking(n.program, time.Minute)
 	return &s
 }
@@ -69,7 +69,7 @@ func settled(t *testing.T, at string) approval.File {
 
 func lookAt(t *testing.T, path string) approval.File {
 	t.Helper()
-	file, err := command.Disk{}.Look(path)
+	file, err := machine.Disk{}.Look(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestSignersAtOnce(t *testing.T) {
 // codesign, and that of macOS finds no certificates in this file.
 func TestSignersOfSystem(t *testing.T) {
 	program, _ := signed().Build()
-	var s command.Signers
+	var s machine.Signers
 	at := filepath.Join(realDir(t), "tool")
 	if err := os.WriteFile(at, program, 0o755); err != nil {
 		t.Fatal(err)

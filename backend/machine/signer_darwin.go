@@ -1,4 +1,4 @@
-package command
+package machine
 
 // codesign is the program that checks certificates, by the place that only
 // the system writes to.
