@@ -13,9 +13,11 @@ import (
 // made are folders that only a build makes.
 var made = []string{"build/bin", "build/dist", "build/smoke"}
 
-// quoted is a path of the tree in a README, tried a command that tests a room.
+// quoted is a path of the tree in a README, beside a file in its own folder, and
+// tried a command that tests a room.
 var (
 	quoted = regexp.MustCompile("`((?:app|backend|build|frontend)/[\\w./@-]+)`")
+	beside = regexp.MustCompile("`([\\w*-]+\\.(?:go|txt|sh))`")
 	tried  = regexp.MustCompile(`(?m)^    go test ([^#\n]+)`)
 )
 
@@ -42,9 +44,15 @@ func readmes(t *testing.T) map[string]string {
 	return list
 }
 
-// TestReadmePaths: what a README names of the tree is there.
+// TestReadmePaths: what a README names of the tree is there, and so are the files
+// that it names without a folder, beside it.
 func TestReadmePaths(t *testing.T) {
 	for name, text := range readmes(t) {
+		for _, found := range beside.FindAllStringSubmatch(text, -1) {
+			if files, err := filepath.Glob(filepath.Join("..", filepath.Dir(name), found[1])); err != nil || len(files) == 0 {
+				t.Errorf("%s names %s, which is not beside it (%v)", name, found[1], err)
+			}
+		}
 		for _, found := range quoted.FindAllStringSubmatch(text, -1) {
 			at := found[1]
 			if slices.ContainsFunc(made, func(dir string) bool { return at == dir || strings.HasPrefix(at, dir+"/") }) {
