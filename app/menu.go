@@ -68,9 +68,9 @@ const menuPause = 250 * time.Millisecond
 func (a *app) facts(ctx context.Context) menubar.Facts {
 	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home), Replaced: a.program.replaced(), Touched: len(a.host.Troubles()) > 0}
 	f.Until, f.Paused = a.host.Paused()
-	a.mu.Lock()
-	f.Hooks = a.lost.rows()
-	a.mu.Unlock()
+	a.hooks.mu.Lock()
+	f.Hooks = a.hooks.lost.rows()
+	a.hooks.mu.Unlock()
 	in := a.names()
 	waiting := a.host.Waiting()
 	for _, p := range waiting {

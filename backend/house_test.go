@@ -23,24 +23,25 @@ const module = "github.com/countersign-app/countersign/backend/"
 // floors says on which floor a room is. A room imports only rooms below it;
 // rooms of one floor never import each other.
 var floors = map[string]int{
-	"approval": 0, "descriptors": 0, "display": 0, "envnames": 0, "fair": 0, "gitindex": 0, "glob": 0, "metrics": 0, "oneliner": 0, "ownfile": 0, "pathname": 0, "paths": 0, "proc": 0, "protected": 0, "rescue": 0, "signature": 0, "trail": 0, "verbs": 0,
+	"approval": 0, "descriptors": 0, "display": 0, "envnames": 0, "fair": 0, "gitindex": 0, "glob": 0, "metrics": 0, "oneliner": 0, "ownfile": 0, "pathname": 0, "paths": 0, "proc": 0, "programs": 0, "protected": 0, "rescue": 0, "signature": 0, "toolnames": 0, "trail": 0, "verbs": 0,
 	"command": 1, "config": 1, "corpus": 1, "environ": 1, "family": 1, "history": 1, "ipc": 2, "link": 1, "machine": 1, "operator": 1, "pending": 1, "preview": 1, "project": 1, "store": 1, "vault": 1, "webdoor": 1,
 	"sandbox":         2,
 	"service":         2,
 	"policy":          2,
 	"runner":          2,
-	"gate":            3,
-	"host":            4,
-	"node":            5,
-	"gateway":         5,
+	"judge":           3,
+	"gate":            4,
+	"host":            5,
+	"node":            6,
+	"gateway":         6,
 	"agents/hook":     1,
 	"agents/setup":    2,
-	"agents/mcp":      5,
-	"agents/proxy":    5,
-	"agents/remote":   5,
-	"agents/opencode": 5,
+	"agents/mcp":      6,
+	"agents/proxy":    6,
+	"agents/remote":   6,
+	"agents/opencode": 6,
 	"toolpolicy":      2,
-	"cmd/countersign": 6,
+	"cmd/countersign": 7,
 }
 
 // forTests reports whether a room is imported by tests only.
@@ -122,6 +123,48 @@ func TestFloors(t *testing.T) {
 				t.Errorf("%s (floor %d) imports %s (floor %d)", s.name, floor, room, floors[room])
 			}
 		}
+	}
+}
+
+// judgeMayUse are the names that judge may use of packages which also write, start or
+// ask: words of theirs, and nothing that does anything.
+var judgeMayUse = map[string][]string{
+	"store":   {"AgentID", "Snapshot", "Record"},
+	"history": {"Query", "Row"},
+	"os":      {"Readlink"},
+}
+
+// judgeNever are packages of which judge may use nothing.
+var judgeNever = []string{"runner", "sandbox", "pending", "gate", "ipc", "os/exec", "syscall", "net", "net/http", "golang.org/x/sys/unix", "unsafe"}
+
+// TestJudgeOnlyReads: what decides cannot do anything.
+func TestJudgeOnlyReads(t *testing.T) {
+	looked := 0
+	for _, s := range sources(t) {
+		if s.room != "judge" || s.test {
+			continue
+		}
+		looked++
+		for _, imp := range s.file.Imports {
+			if path := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module); slices.Contains(judgeNever, path) || imp.Name != nil {
+				t.Errorf("%s imports %s", s.name, imp.Path.Value)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if room, ok := sel.X.(*ast.Ident); ok && room.Obj == nil {
+				if may, narrow := judgeMayUse[room.Name]; narrow && !slices.Contains(may, sel.Sel.Name) {
+					t.Errorf("%s uses %s.%s", s.name, room.Name, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if looked < 8 {
+		t.Fatalf("only %d files of judge were found", looked)
 	}
 }
 

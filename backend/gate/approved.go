@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -29,7 +30,7 @@ type approved struct {
 
 type ticket struct {
 	flight *flight
-	bound  bound
+	shown  judge.Shown
 	timer  *time.Timer
 }
 
@@ -38,26 +39,26 @@ func (f *flight) hold() (id string, d *approval.Denial) {
 	var secret [16]byte
 	rand.Read(secret[:])
 	id = strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
-	t := &ticket{flight: f, bound: bound{plan: f.plan, judgement: f.judgement, held: f.contents()}} // it reads files, which others do not wait for
-	a := &f.approved
+	t := &ticket{flight: f, shown: f.judged.Shown()} // it reads files, which others do not wait for
+	a := &f.gate.approved
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	mine := 0
 	for _, other := range a.list {
-		if other.flight.req.AgentID == f.req.AgentID {
+		if other.flight.judged.Req.AgentID == f.judged.Req.AgentID {
 			mine++
 		}
 	}
 	if mine >= maxOfOne || len(a.list) >= maxApproved {
-		return "", deny(approval.ReasonRateLimited, "too much that was allowed waits to be run")
+		return "", judge.Deny(approval.ReasonRateLimited, "too much that was allowed waits to be run")
 	}
 	if a.list == nil {
 		a.list = map[string]*ticket{}
 	}
 	t.timer = time.AfterFunc(approvedLife, func() {
-		defer rescue.Catch(f.Log, "what waits to be run", nil)
-		if f.approved.take(id) == t {
-			f.refused(deny(approval.ReasonApprovalCancelled, "it was allowed, and the agent did not run it"))
+		defer rescue.Catch(f.gate.Log, "what waits to be run", nil)
+		if f.gate.approved.take(id) == t {
+			f.refused(judge.Deny(approval.ReasonApprovalCancelled, "it was allowed, and the agent did not run it"))
 		}
 	})
 	a.list[id] = t
@@ -79,7 +80,7 @@ func (a *approved) waits(id, agentID string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.list[id]
-	return t != nil && t.flight.req.AgentID == agentID
+	return t != nil && t.flight.judged.Req.AgentID == agentID
 }
 
 // RunApproved runs what was allowed under this id, once. What it would run is
@@ -88,34 +89,20 @@ func (a *approved) waits(id, agentID string) bool {
 func (g *Gate) RunApproved(ctx context.Context, id string) (result approval.Result) {
 	t := g.approved.take(id)
 	if t == nil {
-		return approval.Result{Denied: deny(approval.ReasonReplay, "nothing waits to be run under this id: it was run, or waited too long")}
+		return approval.Result{Denied: judge.Deny(approval.ReasonReplay, "nothing waits to be run under this id: it was run, or waited too long")}
 	}
 	t.timer.Stop()
 	f := t.flight
 	defer g.pause.started(f)
 	defer rescue.Catch(g.Log, "a request", func() { result = f.refused(failed()) })
-	if d := f.again(ctx, t.bound); d != nil {
+	d := f.confirm(ctx, t.shown, "since it was allowed")
+	if d == nil {
+		d = f.grants()
+	}
+	if d != nil {
 		return f.refused(d)
 	}
 	return f.run(ctx)
-}
-
-// again judges what was allowed a while ago as things are now.
-func (f *flight) again(ctx context.Context, shown bound) *approval.Denial {
-	if f.stopped() {
-		return stopDenial()
-	}
-	if _, d := f.unpaused(ctx); d != nil {
-		return d
-	}
-	f.judge(ctx, f.answer.By == byFallback)
-	if d := f.stillTheSame(ctx, shown.plan, shown.judgement); d != nil {
-		return d
-	}
-	if f.byPerson && !shown.held.sameAs(f.contents()) {
-		return deny(approval.ReasonDrifted, "what its files hold changed since it was allowed: ask again")
-	}
-	return f.grants()
 }
 
 // DropApproved ends what waits to be run, when the host closes.
@@ -126,6 +113,6 @@ func (g *Gate) DropApproved() {
 	g.approved.mu.Unlock()
 	for _, t := range list {
 		t.timer.Stop()
-		t.flight.refused(deny(approval.ReasonApprovalCancelled, "the host is closing"))
+		t.flight.refused(judge.Deny(approval.ReasonApprovalCancelled, "the host is closing"))
 	}
 }

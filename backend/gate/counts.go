@@ -36,7 +36,7 @@ func (g *Gate) Metrics() []byte { return g.counts.set.Text() }
 
 // count counts the end of a request.
 func (f *flight) count(d *approval.Denial) {
-	c := &f.counts
+	c := &f.gate.counts
 	if !f.row.Asked.IsZero() {
 		c.questions.Inc()
 		if !f.row.Answered.IsZero() {
@@ -49,7 +49,7 @@ func (f *flight) count(d *approval.Denial) {
 	}
 	c.allowed.Inc(string(cmp.Or(f.row.JudgedReason, "none")))
 	byEntry := func(s approval.SegmentJudgement) bool { return s.EntryID != "" }
-	if f.row.Asked.IsZero() && slices.ContainsFunc(f.judgement.Segments, byEntry) {
+	if f.row.Asked.IsZero() && slices.ContainsFunc(f.judged.Judgement.Segments, byEntry) {
 		c.remembered.Inc()
 	}
 }

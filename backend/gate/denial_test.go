@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -41,8 +41,8 @@ func TestInstead(t *testing.T) {
 			t.Errorf("%s: %s", text, outcome(got))
 			continue
 		}
-		r := gate.Receipt(*got.Denied)
-		if r.Instead != want || r.Reason != approval.ReasonDenylisted || r.RunID == "" || r.Rule != "uname" || r.Segment == "" || r.Message != gate.Message(*got.Denied) {
+		r := judge.Receipt(*got.Denied)
+		if r.Instead != want || r.Reason != approval.ReasonDenylisted || r.RunID == "" || r.Rule != "uname" || r.Segment == "" || r.Message != judge.Message(*got.Denied) {
 			t.Errorf("%s: %+v, want %q", text, r, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestDenialsSayWhatHelps(t *testing.T) {
 		{[]string{"/nowhere/x"}, `there is no program "/nowhere/x"`, "", approval.EndingMistake},
 	} {
 		r := b.Run(t.Context(), b.request(c.words...))
-		if r.Denied == nil || r.Denied.Sentence != c.sentence || r.Denied.Rule != c.rule || !strings.HasSuffix(gate.Message(*r.Denied), string(c.ending)) {
+		if r.Denied == nil || r.Denied.Sentence != c.sentence || r.Denied.Rule != c.rule || !strings.HasSuffix(judge.Message(*r.Denied), string(c.ending)) {
 			t.Errorf("%q: %+v", c.words, r.Denied)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
@@ -21,18 +22,18 @@ type escalation struct {
 // escalate lays out who is asked when. What a charter escalates goes to the
 // second of the list at once.
 func (f *flight) escalate() (e escalation) {
-	list := f.Store.Current().Policy(f.req.AgentID).Approvers
+	list := f.gate.Store.Current().Policy(f.judged.Req.AgentID).Approvers
 	if len(list) == 0 {
 		return e
 	}
-	now := f.Now()
-	if len(list) > 1 && escalates(f.judgement) {
+	now := f.gate.Now()
+	if len(list) > 1 && escalates(f.judged.Judgement) {
 		list = list[1:]
 	}
 	for _, a := range list {
 		if a.Who == approval.ApproverGateway {
 			e.turns = append(e.turns, approval.Turn{
-				URL: a.URL, From: now.UnixMilli(), DenyOnly: f.mayAllow(f.req.AgentID, f.judgement, a.Gateway()) != nil,
+				URL: a.URL, From: now.UnixMilli(), DenyOnly: f.gate.mayAllow(f.judged.Req.AgentID, f.judged.Judgement, a.Gateway()) != nil,
 			})
 		}
 		now = now.Add(a.Time())
@@ -66,7 +67,7 @@ func (e escalation) atEnd(a approval.Answer, now time.Time) bool {
 // it was shown to them.
 func (f *flight) fallsBack(ctx context.Context, shown approval.Plan) bool {
 	f.judge(ctx, true)
-	if f.judgement.Verdict != approval.VerdictAllow || !samePlan(&shown, &f.plan) {
+	if f.judged.Judgement.Verdict != approval.VerdictAllow || !judge.SamePlan(&shown, &f.judged.Plan) {
 		return false
 	}
 	f.answer = approval.Answer{By: byFallback}

@@ -1,5 +1,7 @@
 package gate
 
+import "github.com/countersign-app/countersign/backend/judge"
+
 // RequestFor is the request that a tool call is.
 var RequestFor = requestFor
 
@@ -8,10 +10,10 @@ func (g *Gate) ForgetSessions() { g.sessions.last = nil }
 
 // SpoilContents makes what a question is bound to hold something else.
 func SpoilContents(b any) {
-	for path := range b.(*bound).held {
-		b.(*bound).held[path] = content{sum: "other"}
+	for path := range b.(*bound).Contents {
+		b.(*bound).Contents[path] = judge.Content{Sum: "other"}
 	}
 }
 
 // AllowedByPerson tells which answers suggestions come of.
-var AllowedByPerson = allowedByPerson
+var AllowedByPerson = judge.AllowedByPerson

@@ -19,6 +19,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -30,6 +31,7 @@ import (
 // invented: answer is asked what to say to each question.
 type bench struct {
 	*gate.Gate
+	*judge.Judge
 	t       *testing.T
 	dir     string
 	store   *store.Store
@@ -126,13 +128,14 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	}
 	a.IsOurs = machine.OwnPrograms(&machine.Hashes{}, []string{b.script("countersign", `echo "countersign $*"`)})
 	a.SetPath(env.Path())
-	here := &gate.Machine{Analyzer: a, Env: env}
+	here := &judge.Machine{Analyzer: a, Env: env}
 	b.Gate = gate.New(gate.Config{
-		Machine: func(context.Context) (*gate.Machine, error) { return here, nil },
+		Machine: func(context.Context) (*judge.Machine, error) { return here, nil },
 		Home:    dir, Store: b.store, History: b.history, Pending: b.pending, Hashes: &machine.Hashes{}, Signers: &machine.Signers{},
 		Asker: b, Runner: hooked{run, b}, Events: b, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { return fmt.Sprintf("test-%d", b.ids.Add(1)) },
 	})
+	b.Judge = b.Gate.Judge()
 	b.edit(func(d *store.Document) error {
 		d.Defaults.Security, d.Defaults.Ask = approval.SecurityList, approval.AskOnMiss
 		d.Name(approval.Project{Path: dir})
@@ -689,7 +692,7 @@ func TestMessage(t *testing.T) {
 		{approval.Denial{Finding: approval.Finding{Reason: approval.ReasonInvalid, Sentence: "rawCommand mismatch"}}, "rawCommand mismatch"},
 	}
 	for _, test := range tests {
-		if got := gate.Message(test.denial); got != test.want {
+		if got := judge.Message(test.denial); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}

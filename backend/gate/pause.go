@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/fair"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
@@ -150,17 +151,17 @@ func (g *Gate) Paused() (until time.Time, waiting int, on bool) {
 // unpaused waits for the end of a pause, and reports whether there was one.
 // They are as many as questions may be. Who is let through is about to start.
 func (f *flight) unpaused(ctx context.Context) (waited bool, d *approval.Denial) {
-	f.pause.started(f)
+	f.gate.pause.started(f)
 	for {
-		over, ok := f.pause.enter(f)
+		over, ok := f.gate.pause.enter(f)
 		switch {
 		case !ok:
-			return true, deny(approval.ReasonRateLimited, "it is paused, and too many requests of this agent are waiting already")
+			return true, judge.Deny(approval.ReasonRateLimited, "it is paused, and too many requests of this agent are waiting already")
 		case over == nil:
 			return waited, nil
 		}
 		d := f.waitFor(ctx, over)
-		f.pause.leave(f)
+		f.gate.pause.leave(f)
 		if d != nil {
 			return true, d
 		}
@@ -176,9 +177,9 @@ func (f *flight) waitFor(ctx context.Context, over <-chan struct{}) *approval.De
 	case <-over:
 		return nil
 	case <-late.C:
-		return deny(approval.ReasonPromptExpired, pausedAllTheTime)
+		return judge.Deny(approval.ReasonPromptExpired, pausedAllTheTime)
 	case <-ctx.Done():
-		return deny(approval.ReasonApprovalCancelled, "the caller stopped waiting while Countersign was paused")
+		return judge.Deny(approval.ReasonApprovalCancelled, "the caller stopped waiting while Countersign was paused")
 	}
 }
 
@@ -196,8 +197,8 @@ func (p *pause) enter(f *flight) (over <-chan struct{}, ok bool) {
 		p.starting[f] = true
 		return nil, true
 	}
-	agentID := f.req.AgentID
-	if p.by[agentID] >= pending.PerAgent || !p.waiting.Take(pending.Family(f.req.Peer, agentID), 0) {
+	agentID := f.judged.Req.AgentID
+	if p.by[agentID] >= pending.PerAgent || !p.waiting.Take(pending.Family(f.judged.Req.Peer, agentID), 0) {
 		return nil, false
 	}
 	p.by[agentID]++
@@ -207,8 +208,8 @@ func (p *pause) enter(f *flight) (over <-chan struct{}, ok bool) {
 func (p *pause) leave(f *flight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	agentID := f.req.AgentID
-	p.waiting.Leave(pending.Family(f.req.Peer, agentID))
+	agentID := f.judged.Req.AgentID
+	p.waiting.Leave(pending.Family(f.judged.Req.Peer, agentID))
 	if p.by[agentID]--; p.by[agentID] == 0 {
 		delete(p.by, agentID)
 	}

@@ -143,19 +143,19 @@ func (p *projects) join(ctx context.Context, log *slog.Logger, family, agentID, 
 // of its time at most, and until a question waits. It ends with the last request that
 // it was asked for. It reports whether somebody was asked.
 func (f *flight) askProject(ctx context.Context) bool {
-	folder, family := f.plan.Folder, pending.Family(f.req.Peer, f.req.AgentID)
-	if f.AskProject == nil || f.askedProject || !f.Asker.CanAsk() || f.Pending.Waiting() > 0 ||
-		!f.projects.mayAsk(family, f.req.AgentID, f.req.SessionKey, folder.Offer, f.Now()) || !f.projectMatters(ctx) {
+	folder, family := f.judged.Plan.Folder, pending.Family(f.judged.Req.Peer, f.judged.Req.AgentID)
+	if f.gate.AskProject == nil || f.askedProject || !f.gate.Asker.CanAsk() || f.gate.Pending.Waiting() > 0 ||
+		!f.gate.projects.mayAsk(family, f.judged.Req.AgentID, f.judged.Req.SessionKey, folder.Offer, f.gate.Now()) || !f.judged.FolderMatters(ctx) {
 		return false
 	}
 	f.askedProject = true
-	at, err := f.machine.Analyzer.World.Look(folder.Offer)
+	at, err := f.judged.Machine().Analyzer.World.Look(folder.Offer)
 	if err != nil || at.Path != folder.Offer {
 		return false
 	}
-	q := ProjectQuestion{AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Folder: folder.Offer, File: at, Text: f.plan.Text}
-	gate := f.Gate
-	over := f.projects.join(ctx, f.Log, family, q.AgentID, q.Folder, f.Now(), func(wanted context.Context) {
+	q := ProjectQuestion{AgentID: f.judged.Req.AgentID, SessionKey: f.judged.Req.SessionKey, Folder: folder.Offer, File: at, Text: f.judged.Plan.Text}
+	gate := f.gate
+	over := f.gate.projects.join(ctx, f.gate.Log, family, q.AgentID, q.Folder, f.gate.Now(), func(wanted context.Context) {
 		asked, cancel := context.WithTimeout(wanted, projectLife)
 		defer cancel()
 		switch err := gate.AskProject(asked, q); {
@@ -170,11 +170,11 @@ func (f *flight) askProject(ctx context.Context) bool {
 		return false
 	}
 	ends, _ := f.questionEnds()
-	wait, cancel := context.WithTimeout(ctx, ends.Sub(f.Now())/2)
+	wait, cancel := context.WithTimeout(ctx, ends.Sub(f.gate.Now())/2)
 	defer cancel()
 	defer context.AfterFunc(over, cancel)()
-	for cursor := uint64(0); wait.Err() == nil && f.Pending.Waiting() == 0; {
-		cursor, _ = f.Pending.Watch(wait, cursor)
+	for cursor := uint64(0); wait.Err() == nil && f.gate.Pending.Waiting() == 0; {
+		cursor, _ = f.gate.Pending.Watch(wait, cursor)
 	}
 	return true
 }
@@ -182,22 +182,8 @@ func (f *flight) askProject(ctx context.Context) bool {
 // orName says, where nobody can be asked, how a person names the folder, if that would
 // change what is judged.
 func (f *flight) orName(ctx context.Context) string {
-	if !f.projectMatters(ctx) {
+	if !f.judged.FolderMatters(ctx) {
 		return ""
 	}
-	return "; if its folder is a project, the person can name it: countersign projects add " + command.Quote([]string{f.plan.Folder.Offer})
-}
-
-// projectMatters reports whether a person could name the folder, and the request would
-// be judged otherwise then.
-func (f *flight) projectMatters(ctx context.Context) bool {
-	if folder := f.plan.Folder; folder.Path != "" || folder.Offer == "" || folder.Declined {
-		return false
-	}
-	again := flight{Gate: f.Gate, req: f.req, machine: f.machine, paid: f.paid}
-	again.plan = analyze(ctx, f.machine, &f.req, approval.Folder{Path: f.plan.Folder.Offer, By: approval.FolderNamed})
-	again.evaluate(false)
-	same := func(a, b approval.SegmentJudgement) bool { return a.Verdict == b.Verdict && a.Finding == b.Finding }
-	return again.judgement.Verdict != f.judgement.Verdict || again.judgement.Finding != f.judgement.Finding ||
-		!slices.EqualFunc(again.judgement.Segments, f.judgement.Segments, same)
+	return "; if its folder is a project, the person can name it: countersign projects add " + command.Quote([]string{f.judged.Plan.Folder.Offer})
 }

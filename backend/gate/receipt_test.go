@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 )
 
 // TestReceipts: one receipt for a command, whichever door it comes by and whatever
@@ -64,7 +64,7 @@ func receiptOf(t *testing.T, r approval.Result) approval.Receipt {
 	t.Helper()
 	switch {
 	case r.Denied != nil && r.Receipt == nil:
-		return gate.Receipt(*r.Denied)
+		return judge.Receipt(*r.Denied)
 	case r.Denied == nil && r.Receipt != nil:
 		return *r.Receipt
 	}

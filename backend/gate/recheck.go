@@ -1,11 +1,8 @@
 package gate
 
 import (
-	"context"
-
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/machine"
-	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -21,52 +18,17 @@ func (g *Gate) Recheck() {
 // us panic is denied.
 func (g *Gate) coveredNow(p approval.Prompt) (a approval.Answer, answered bool) {
 	defer rescue.Catch(g.Log, "a question that waits", func() {
-		a, answered = approval.Answer{Decision: approval.DecisionDeny, By: byPolicy, Finding: failed().Finding}, true
+		a, answered = approval.Answer{Decision: approval.DecisionDeny, By: judge.ByPolicy, Finding: failed().Finding}, true
 	})
-	rules, _ := g.rulesFor(p.AgentID)
-	in := policy.Input{
-		Plan: &p.Plan, Who: p.Who, SessionKey: p.SessionKey, Claim: p.Claim, Now: g.Now(), Hash: g.Hashes.Of, Signer: g.Signers.Of, Packaged: machine.Packaged,
-		Waits: func(id string) bool { return g.approved.waits(id, p.AgentID) },
+	var req *approval.Request
+	if b, ok := p.Bound.(*bound); ok {
+		req = &b.req
 	}
-	for _, change := range p.Env {
-		if change.Asks {
-			in.Env = append(in.Env, approval.Variable{Name: change.Name, Value: change.Value, Unknown: change.Secret})
-		}
-	}
-	waits := g.Pending.While(p.ID)
-	if plan := g.inProject(waits, rules, &p); plan != nil {
-		in.Plan = plan
-		if waits.Err() != nil {
-			return approval.Answer{}, false // nobody waits for the rest of it
-		}
-	}
-	switch j := rules.Evaluate(in); j.Verdict {
+	switch j, _ := g.judge.Covered(g.Pending.While(p.ID), p, req); j.Verdict {
 	case approval.VerdictAllow:
-		return approval.Answer{Decision: approval.AllowOnce, By: byPolicy}, true
+		return approval.Answer{Decision: approval.AllowOnce, By: judge.ByPolicy}, true
 	case approval.VerdictDeny:
-		return approval.Answer{Decision: approval.DecisionDeny, By: byPolicy, Finding: j.Finding}, true
+		return approval.Answer{Decision: approval.DecisionDeny, By: judge.ByPolicy, Finding: j.Finding}, true
 	}
 	return approval.Answer{}, false
 }
-
-// inProject makes the plan of a question anew where its folder was no project and is
-// one now, as long as somebody waits for it; nil elsewhere.
-func (g *Gate) inProject(waits context.Context, rules *rules, p *approval.Prompt) *approval.Plan {
-	b, ok := p.Bound.(*bound)
-	if !ok || p.Plan.Folder.Path != "" || len(rules.projects) == 0 || waits.Err() != nil {
-		return nil
-	}
-	m, err := g.Machine(waits) // there is one: something waits
-	if err != nil {
-		return nil
-	}
-	folder := rules.folder(m, &b.req)
-	if folder.Path == "" {
-		return nil
-	}
-	plan := analyze(waits, m, &b.req, folder)
-	return &plan
-}
-
-// byPolicy in Answer.By says that a changed policy gave the answer.
-const byPolicy = "policy"

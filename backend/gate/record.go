@@ -20,25 +20,25 @@ const byFallback = "askFallback"
 // describe fills the row with what was judged. Secrets are taken out before
 // they are stored; words are kept one by one only where there is none.
 func (f *flight) describe() {
-	f.row.Command = display.Redact(f.plan.Text)
-	if f.row.Command == f.plan.Text && redactedArgv(f.plan.Argv) == command.Quote(f.plan.Argv) {
-		f.row.Argv = f.plan.Argv
+	f.row.Command = display.Redact(f.judged.Plan.Text)
+	if f.row.Command == f.judged.Plan.Text && redactedArgv(f.judged.Plan.Argv) == command.Quote(f.judged.Plan.Argv) {
+		f.row.Argv = f.judged.Plan.Argv
 	}
-	f.row.Cwd = display.Redact(f.plan.Cwd.Path)
-	f.row.EnvNames = slices.Sorted(maps.Keys(f.req.Env))
-	f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence = f.judgement.Verdict, f.judgement.Reason, display.Redact(f.judgement.Sentence)
+	f.row.Cwd = display.Redact(f.judged.Plan.Cwd.Path)
+	f.row.EnvNames = slices.Sorted(maps.Keys(f.judged.Req.Env))
+	f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence = f.judged.Judgement.Verdict, f.judged.Judgement.Reason, display.Redact(f.judged.Judgement.Sentence)
 	f.row.Verdict, f.row.Reason, f.row.Sentence = f.row.Judged, f.row.JudgedReason, f.row.JudgedSentence
-	f.row.Risk = f.judgement.Risk.Level
-	f.row.Security, f.row.Ask = f.judgement.Security, f.judgement.Ask
-	if f.plan.Tool != nil && !f.plan.Tool.Command {
-		f.row.Command = display.Redact(toolpolicy.Text(f.plan.Tool))
-		f.row.Program = approval.ToolMark + display.Redact(f.plan.Tool.FullName())
+	f.row.Risk = f.judged.Judgement.Risk.Level
+	f.row.Security, f.row.Ask = f.judged.Judgement.Security, f.judged.Judgement.Ask
+	if f.judged.Plan.Tool != nil && !f.judged.Plan.Tool.Command {
+		f.row.Command = display.Redact(toolpolicy.Text(f.judged.Plan.Tool))
+		f.row.Program = approval.ToolMark + display.Redact(f.judged.Plan.Tool.FullName())
 	}
-	for i, s := range f.judgement.Segments {
+	for i, s := range f.judged.Judgement.Segments {
 		if f.row.Entry == "" {
 			f.row.Entry = s.Entry
 		}
-		if p := f.plan.Segments[i].Program; p != nil && f.row.Program == "" {
+		if p := f.judged.Plan.Segments[i].Program; p != nil && f.row.Program == "" {
 			f.row.Program = display.Redact(p.File.Path)
 		}
 	}
@@ -48,12 +48,12 @@ func redactedArgv(argv []string) string { return display.Redact(command.Quote(ar
 
 // close writes the end of a request and tells of it.
 func (f *flight) close(state history.State, result approval.Result) {
-	f.row.State, f.row.Ended = state, f.Now()
+	f.row.State, f.row.Ended = state, f.gate.Now()
 	f.row.ExitCode, f.row.Signal, f.row.TimedOut = result.ExitCode, result.Signal, result.TimedOut
 	f.row.OutputSize, f.row.OutputHash = result.OutputSize, result.OutputHash
 	f.row.Error = display.Redact(result.Error)
 	if len(result.Left) > 0 {
-		f.Log.Warn("ended what a command left running", "run", f.req.ID, "programs", result.Left)
+		f.gate.Log.Warn("ended what a command left running", "run", f.judged.Req.ID, "programs", result.Left)
 		f.row.Error = strings.TrimPrefix(f.row.Error+"; ended what it left running: "+strings.Join(result.Left, ", "), "; ")
 	}
 	if f.answer.By == byFallback {
@@ -64,8 +64,8 @@ func (f *flight) close(state history.State, result approval.Result) {
 		f.row.Verdict, f.row.Reason, f.row.Sentence = approval.VerdictDeny, d.Reason, display.Redact(d.Sentence)
 		kind, reason = approval.EventDenied, d.Reason
 	}
-	if err := f.History.Put(f.row); err != nil {
-		f.Log.Error("cannot record the end of a run", "run", f.req.ID, "error", err)
+	if err := f.gate.History.Put(f.row); err != nil {
+		f.gate.Log.Error("cannot record the end of a run", "run", f.judged.Req.ID, "error", err)
 	}
 	f.count(result.Denied)
 	f.tell(kind, reason, result.ExitCode)
@@ -74,40 +74,40 @@ func (f *flight) close(state history.State, result approval.Result) {
 func (f *flight) event(kind approval.EventKind, reason approval.Reason) { f.tell(kind, reason, nil) }
 
 func (f *flight) tell(kind approval.EventKind, reason approval.Reason, code *int) {
-	f.Events.Event(approval.Event{
-		Kind: kind, RunID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey,
-		Reason: reason, ExitCode: code, At: f.Now().UnixMilli(),
+	f.gate.Events.Event(approval.Event{
+		Kind: kind, RunID: f.judged.Req.ID, AgentID: f.judged.Req.AgentID, SessionKey: f.judged.Req.SessionKey,
+		Reason: reason, ExitCode: code, At: f.gate.Now().UnixMilli(),
 	})
-	if f.req.Progress != nil && kind != approval.EventFinished && kind != approval.EventDenied { // those are its answer
-		f.req.Progress(kind)
+	if f.judged.Req.Progress != nil && kind != approval.EventFinished && kind != approval.EventDenied { // those are its answer
+		f.judged.Req.Progress(kind)
 	}
 }
 
 // prompt is the question with everything that is shown with it.
 func (f *flight) prompt(ends time.Time) approval.Prompt {
 	if len(f.usable) > 0 {
-		f.judgement.Choices = slices.DeleteFunc(f.judgement.Choices, func(d approval.Decision) bool {
+		f.judged.Judgement.Choices = slices.DeleteFunc(f.judged.Judgement.Choices, func(d approval.Decision) bool {
 			return d != approval.DecisionDeny && !slices.Contains(f.usable, d)
 		})
-		if !slices.Contains(f.judgement.Choices, approval.AllowAlways) {
-			f.judgement.Offers = nil
+		if !slices.Contains(f.judged.Judgement.Choices, approval.AllowAlways) {
+			f.judged.Judgement.Offers = nil
 		}
 	}
-	peer := f.req.Peer
-	peer.Signer = f.Signers.Known(peer.Exe)
+	peer := f.judged.Req.Peer
+	peer.Signer = f.gate.Signers.Known(peer.Exe)
 	return approval.Prompt{
-		ID: f.req.ID, AgentID: f.req.AgentID, SessionKey: f.req.SessionKey, Who: f.req.Who,
-		Peer: peer, Claim: f.req.Claim, Project: f.plan.Folder.Path, Plan: f.plan, Judgement: f.judgement,
-		Env: f.machine.Env.Diff(f.req.Env), Asked: f.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
+		ID: f.judged.Req.ID, AgentID: f.judged.Req.AgentID, SessionKey: f.judged.Req.SessionKey, Who: f.judged.Req.Who,
+		Peer: peer, Claim: f.judged.Req.Claim, Project: f.judged.Plan.Folder.Path, Plan: f.judged.Plan, Judgement: f.judged.Judgement,
+		Env: f.judged.Machine().Env.Diff(f.judged.Req.Env), Asked: f.gate.Now().UnixMilli(), Expires: ends.UnixMilli(), Count: 1,
 		Ticket: f.ticket(),
 	}
 }
 
 func (f *flight) ticket() string {
-	if f.req.Tool == nil {
+	if f.judged.Req.Tool == nil {
 		return ""
 	}
-	return f.req.Tool.Ticket
+	return f.judged.Req.Tool.Ticket
 }
 
 // sorted goes through a map in the order of its keys.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -85,7 +85,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func replayText(r gate.Replay) string {
+func replayText(r judge.Replay) string {
 	text := fmt.Sprintf("%d allowed, %d saved, %d denied", r.Allowed, r.Saved, r.Denied)
 	if r.Riskiest != "" {
 		text += ", riskiest " + r.Riskiest

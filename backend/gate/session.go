@@ -49,28 +49,28 @@ func (s *sessions) now(which session, at time.Time) {
 // allowed for that one if it was over: nothing of it may come back with the same
 // name, neither for who tries until that fails nor for who asks twice at once.
 func (f *flight) inSession(ctx context.Context) error {
-	if f.req.SessionKey == "" {
+	if f.judged.Req.SessionKey == "" {
 		return nil
 	}
-	which := session{f.req.AgentID, f.req.SessionKey}
+	which := session{f.judged.Req.AgentID, f.judged.Req.SessionKey}
 	if err := f.endSession(ctx, which); err != nil {
 		return err
 	}
-	f.sessions.now(which, f.Now())
+	f.gate.sessions.now(which, f.gate.Now())
 	return nil
 }
 
 func (f *flight) endSession(ctx context.Context, which session) error {
-	last, known := f.sessions.before(which)
-	leases := slices.DeleteFunc(slices.Clone(f.Store.Current().Policy(f.req.AgentID).Allowlist), func(e approval.Entry) bool {
-		return e.SessionKey != f.req.SessionKey
+	last, known := f.gate.sessions.before(which)
+	leases := slices.DeleteFunc(slices.Clone(f.gate.Store.Current().Policy(f.judged.Req.AgentID).Allowlist), func(e approval.Entry) bool {
+		return e.SessionKey != f.judged.Req.SessionKey
 	})
 	if len(leases) == 0 {
 		return nil
 	}
 	if !known {
 		none := ""
-		rows, err := f.History.List(ctx, history.Query{AgentID: which.agentID, SessionKey: which.key, Parent: &none, Limit: 1})
+		rows, err := f.gate.History.List(ctx, history.Query{AgentID: which.agentID, SessionKey: which.key, Parent: &none, Limit: 1})
 		if err != nil {
 			return fmt.Errorf("whether the session is over cannot be told: %w", err)
 		}
@@ -83,12 +83,12 @@ func (f *flight) endSession(ctx context.Context, which session) error {
 		if added := time.UnixMilli(e.AddedAt); e.AddedAt != 0 && added.After(since) {
 			since = added
 		}
-		return !since.IsZero() && f.Now().Sub(since) > sessionLife
+		return !since.IsZero() && f.gate.Now().Sub(since) > sessionLife
 	}
 	if !slices.ContainsFunc(leases, over) {
 		return nil
 	}
-	_, err := f.Store.Update("", func(d *store.Document) error {
+	_, err := f.gate.Store.Update("", func(d *store.Document) error {
 		d.EndLeases(func(agentID string, e approval.Entry) bool {
 			return (agentID == which.agentID || agentID == store.Every) && e.SessionKey == which.key && over(e)
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
 )
 
@@ -22,9 +23,6 @@ const (
 	// maxStanding bounds the answers that stand; the oldest goes for a new one.
 	maxStanding = 200
 )
-
-// saidBefore begins the sentence of a no that stands.
-const saidBefore = "the person said no before: "
 
 // earlier follows who answered, where the answer was given before.
 const earlier = " (earlier)"
@@ -64,11 +62,9 @@ type standingAnswer struct {
 
 // bound is what a yes holds for: what was shown, and what its files held.
 type bound struct {
-	req       approval.Request
-	plan      approval.Plan
-	judgement approval.Judgement
-	held      contents
-	same      []answerKey
+	req approval.Request
+	judge.Shown
+	same []answerKey
 }
 
 // over reports whether an answer stands no more. Neither a clock that is set
@@ -131,18 +127,18 @@ func (a *standingAnswer) id() string { return hex.EncodeToString(a.holds[0][:8])
 // once for all that its agent asks, in whatever process, and once for all of the
 // family that asks, by whatever name.
 func (f *flight) same() []answerKey {
-	parts := []string{f.plan.Text, fmt.Sprint(f.plan.Cwd.Path, f.plan.Cwd.Dev, f.plan.Cwd.Ino)}
-	for name, value := range sorted(f.req.Env) {
+	parts := []string{f.judged.Plan.Text, fmt.Sprint(f.judged.Plan.Cwd.Path, f.judged.Plan.Cwd.Dev, f.judged.Plan.Cwd.Ino)}
+	for name, value := range sorted(f.judged.Req.Env) {
 		parts = append(parts, name, value)
 	}
-	if t := f.plan.Tool; t != nil && !t.Command {
+	if t := f.judged.Plan.Tool; t != nil && !t.Command {
 		parts = append(parts, "tool", t.FullName(), string(t.Args))
 	}
-	for _, s := range f.plan.Segments {
+	for _, s := range f.judged.Plan.Segments {
 		parts = append(parts, "program", s.Dir, identity(s.Program), fmt.Sprint(s.Code))
 	}
 	what := strings.Join(parts, "\x00")
-	return []answerKey{keyOf("agent "+f.req.AgentID, what), keyOf(pending.Family(f.req.Peer, f.req.AgentID), what)}
+	return []answerKey{keyOf("agent "+f.judged.Req.AgentID, what), keyOf(pending.Family(f.judged.Req.Peer, f.judged.Req.AgentID), what)}
 }
 
 // ofSession narrows the names of a request to those who ask in a session.
@@ -186,7 +182,7 @@ func (g *Gate) DenyFor(id string, a approval.Answer, life time.Duration) error {
 }
 
 func (g *Gate) stands(a approval.Answer, p approval.Prompt, life time.Duration) *standingAnswer {
-	return &standingAnswer{Answer: a, agentID: p.AgentID, command: shorten(display.Redact(p.Plan.Text)), since: g.Now(), life: life}
+	return &standingAnswer{Answer: a, agentID: p.AgentID, command: display.Short(display.Redact(p.Plan.Text)), since: g.Now(), life: life}
 }
 
 // AllowAgain keeps one yes for the identical request, when its caller has gone
@@ -254,7 +250,7 @@ func (g *Gate) recheckStanding() {
 // stands; nil for none. It holds whether or not somebody could be asked now.
 func (f *flight) deniedBefore() *approval.Denial {
 	same := f.same()
-	stands, ok := f.standing.take(append(ofSession(same, f.req.SessionKey), same...), f.Now())
+	stands, ok := f.gate.standing.take(append(ofSession(same, f.judged.Req.SessionKey), same...), f.gate.Now())
 	if !ok {
 		return nil
 	}
@@ -262,7 +258,7 @@ func (f *flight) deniedBefore() *approval.Denial {
 	f.record(stands.Answer)
 	d := f.refusedBy(stands.Answer)
 	if d.Reason == approval.ReasonUserDenied {
-		d.Sentence = saidBefore + "the same is denied until " + stands.since.Add(stands.life).Format(time.TimeOnly) + " unless they take that back"
+		d.Sentence = judge.SaidBefore + "the same is denied until " + stands.since.Add(stands.life).Format(time.TimeOnly) + " unless they take that back"
 	}
 	return d
 }
@@ -271,15 +267,15 @@ func (f *flight) deniedBefore() *approval.Denial {
 // of a person who is asked now. was is what a yes of before is bound to.
 func (f *flight) answered(key string, ask func() (approval.Answer, error)) (a approval.Answer, was *bound, err error) {
 	exact := []answerKey{keyOf(key)}
-	if stands, ok := f.standing.take(exact, f.Now()); ok {
+	if stands, ok := f.gate.standing.take(exact, f.gate.Now()); ok {
 		a = stands.Answer
 		a.By += earlier
 		return a, stands.bound, nil
 	}
-	f.row.Asked = f.Now()
+	f.row.Asked = f.gate.Now()
 	f.event(approval.EventAsked, "")
-	if a, err = ask(); err == nil && a.By != byPolicy && a.By != pending.Nobody { // the person says something now
-		f.standing.drop(func(have *standingAnswer) bool { return have.bound != nil && meet(have.holds, exact) })
+	if a, err = ask(); err == nil && a.By != judge.ByPolicy && a.By != pending.Nobody { // the person says something now
+		f.gate.standing.drop(func(have *standingAnswer) bool { return have.bound != nil && meet(have.holds, exact) })
 	}
 	return a, nil, err
 }

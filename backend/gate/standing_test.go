@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -21,7 +22,7 @@ func (b *bench) left(req approval.Request) approval.Prompt {
 	b.t.Helper()
 	p, hangUp, over := b.waits(req)
 	hangUp()
-	if r := <-over; r.Denied == nil || r.Denied.Reason != approval.ReasonApprovalCancelled || !strings.Contains(gate.Message(*r.Denied), string(approval.EndingNobody)) {
+	if r := <-over; r.Denied == nil || r.Denied.Reason != approval.ReasonApprovalCancelled || !strings.Contains(judge.Message(*r.Denied), string(approval.EndingNobody)) {
 		b.t.Errorf("who hung up is told %+v", r.Denied)
 	}
 	return p
@@ -302,7 +303,7 @@ func TestDenyFor(t *testing.T) {
 			} else {
 				for range 3 {
 					r := b.Run(t.Context(), req)
-					if outcome(r) != "denied user-denied" || !strings.Contains(gate.Message(*r.Denied), "They say: not today.") {
+					if outcome(r) != "denied user-denied" || !strings.Contains(judge.Message(*r.Denied), "They say: not today.") {
 						t.Errorf("%s, %+v", outcome(r), r.Denied)
 					}
 				}
@@ -491,7 +492,7 @@ func TestANoNamesItsCommands(t *testing.T) {
 		b.person(no, nil)
 		req := b.request("bash", "-c", text)
 		r := b.Run(t.Context(), req)
-		if r.Denied == nil || r.Denied.Reason != approval.ReasonUserDenied || r.Denied.Segment != want || gate.Receipt(*r.Denied).Segment != want {
+		if r.Denied == nil || r.Denied.Reason != approval.ReasonUserDenied || r.Denied.Segment != want || judge.Receipt(*r.Denied).Segment != want {
 			t.Errorf("%s: %+v", text, r.Denied)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/judge"
 )
 
 // epoch is the time between two stops. A request belongs to the one in which
@@ -22,9 +23,7 @@ func newEpoch() *epoch {
 // stop.
 type errStoppedAll struct{}
 
-func (errStoppedAll) Error() string { return stoppedAll }
-
-const stoppedAll = "the person pressed Stop everything"
+func (errStoppedAll) Error() string { return judge.StoppedAll }
 
 // Stop denies every question and every request that is on its way, for good:
 // when it returns, none of them starts anything more, as soon as what runs by
@@ -36,7 +35,7 @@ func (g *Gate) Stop(by string) (questions, left, answers int) {
 	// puts from then on is known to be too late.
 	before := g.epoch.Swap(newEpoch())
 	questions, left = g.Pending.DenyAll(approval.Answer{
-		Decision: approval.DecisionDeny, By: by, Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: stoppedAll},
+		Decision: approval.DecisionDeny, By: by, Finding: approval.Finding{Reason: approval.ReasonUserDenied, Sentence: judge.StoppedAll},
 	}, before.end)
 	return questions, left, g.standing.drop(func(*standingAnswer) bool { return true })
 }
@@ -44,7 +43,7 @@ func (g *Gate) Stop(by string) (questions, left, answers int) {
 // stopped reports whether everything was stopped since the request came.
 func (f *flight) stopped() bool { return f.epoch.Err() != nil }
 
-func stopDenial() *approval.Denial { return deny(approval.ReasonUserDenied, stoppedAll) }
+func stopDenial() *approval.Denial { return judge.Deny(approval.ReasonUserDenied, judge.StoppedAll) }
 
 // within is ctx until everything is stopped. What is stopped sees it at once.
 func (f *flight) within(ctx context.Context) (context.Context, func()) {

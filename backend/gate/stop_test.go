@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/store"
 )
@@ -144,7 +145,7 @@ func TestStopAtEachPlace(t *testing.T) {
 	}{
 		{"while it is judged", []approval.Entry{allowed}, []string{"tool"}, func(b *bench) {
 			machine := b.Machine
-			b.Machine = func(ctx context.Context) (*gate.Machine, error) { b.stop(); return machine(ctx) }
+			b.Machine = func(ctx context.Context) (*judge.Machine, error) { b.stop(); return machine(ctx) }
 		}},
 		{"while the question is open", nil, []string{"tool"}, func(b *bench) {
 			b.person(once, func() { b.stop() })
@@ -174,8 +175,8 @@ func TestStopAtEachPlace(t *testing.T) {
 			if got := outcome(r); got != stoppedBy && !strings.Contains(got, "Stop everything") {
 				t.Error(got)
 			}
-			if r.Denied != nil && !strings.Contains(gate.Message(*r.Denied), "the person pressed Stop everything") {
-				t.Error(gate.Message(*r.Denied))
+			if r.Denied != nil && !strings.Contains(judge.Message(*r.Denied), "the person pressed Stop everything") {
+				t.Error(judge.Message(*r.Denied))
 			}
 			if _, err := os.Stat(b.path("mark")); err == nil {
 				t.Error("it ran")
@@ -344,12 +345,12 @@ func TestPauseEndsAndLimits(t *testing.T) {
 	}
 	late := b.request("tool")
 	late.Deadline = time.Now().Add(1100 * time.Millisecond)
-	if r := b.Run(t.Context(), late); outcome(r) != "denied prompt-expired" || !strings.Contains(gate.Message(*r.Denied), "paused all the time") {
+	if r := b.Run(t.Context(), late); outcome(r) != "denied prompt-expired" || !strings.Contains(judge.Message(*r.Denied), "paused all the time") {
 		t.Errorf("%s %+v", outcome(r), r.Denied)
 	}
 	asks := b.request("touch", "x")
 	asks.Deadline = time.Now().Add(1100 * time.Millisecond)
-	if r := b.Run(t.Context(), asks); outcome(r) != "denied prompt-expired" || !strings.Contains(gate.Message(*r.Denied), "Countersign is paused") {
+	if r := b.Run(t.Context(), asks); outcome(r) != "denied prompt-expired" || !strings.Contains(judge.Message(*r.Denied), "Countersign is paused") {
 		t.Errorf("%s %+v", outcome(r), r.Denied)
 	}
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -485,7 +486,7 @@ func TestPauseSealsWhatIsSlow(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	if r := b.Run(t.Context(), b.request("tool")); outcome(r) != "denied approval-cancelled" || !strings.Contains(gate.Message(*r.Denied), string(approval.EndingNobody)) {
+	if r := b.Run(t.Context(), b.request("tool")); outcome(r) != "denied approval-cancelled" || !strings.Contains(judge.Message(*r.Denied), string(approval.EndingNobody)) {
 		t.Errorf("%s", outcome(r))
 	}
 	if _, err := os.Stat(b.path("mark")); err == nil {

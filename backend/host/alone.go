@@ -7,8 +7,9 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/environ"
-	"github.com/countersign-app/countersign/backend/gate"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
+	"github.com/countersign-app/countersign/backend/runner"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/vault"
 )
@@ -21,16 +22,16 @@ import (
 func Alone(ctx context.Context, opt Options, call approval.ToolCall, unasked bool) (approval.Outcome, error) {
 	snap := store.Standing(store.Options{State: opt.State, Home: opt.Home, Log: opt.Log, Vault: vault.Open(opt.State.Dir)})
 	h := &Host{opt: opt, log: opt.Log}
-	here := func(ctx context.Context) (*gate.Machine, error) {
+	here := func(ctx context.Context) (*judge.Machine, error) {
 		env, err := h.login(ctx)
 		if err != nil {
 			env = environ.FromProcess(opt.Environ)
 		}
 		return h.machineWith(env, h.oursAt(snap.SocketPath)), ctx.Err()
 	}
-	g := gate.New(gate.Config{
-		Machine: here, Home: opt.Home, Charters: config.Charters{Dir: opt.State.Charters()},
-		Hashes: &h.hashes, Signers: &machine.Signers{}, Now: time.Now, Log: opt.Log,
+	j := judge.New(judge.Config{
+		Machine: here, Home: opt.Home, Charters: &config.Charters{Dir: opt.State.Charters()},
+		Hashes: &h.hashes, Signers: &machine.Signers{}, Now: time.Now, Able: runner.Able,
 	})
-	return g.Alone(ctx, snap.Policy(store.AgentID(call.AgentID)), call, unasked)
+	return j.Alone(ctx, snap.Policy(store.AgentID(call.AgentID)), call, unasked)
 }

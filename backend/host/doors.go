@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/judge"
 )
 
 // doors answers the frames of the socket.
@@ -28,7 +28,7 @@ func receipted(a *ipc.ExecAnswer, result approval.Result) {
 	if result.Denied == nil {
 		return
 	}
-	r := gate.Receipt(*result.Denied)
+	r := judge.Receipt(*result.Denied)
 	if a.Receipt = &r; a.Refused != nil {
 		a.Refused.Receipt = &r
 	}
@@ -47,7 +47,7 @@ func answerOf(r approval.Result) ipc.ExecAnswer {
 		a.Error = approval.EndedBySignal + r.Signal
 	}
 	if r.Denied != nil {
-		a.Stderr = join(a.Stderr, gate.Message(*r.Denied))
+		a.Stderr = join(a.Stderr, judge.Message(*r.Denied))
 	}
 	return a
 }
@@ -85,5 +85,5 @@ func (d doors) Call(ctx context.Context, c ipc.Call) ipc.CallAnswer {
 }
 
 func refusal(d approval.Denial) *ipc.Error {
-	return &ipc.Error{Code: d.Code, Message: gate.Message(d), Reason: d.Reason}
+	return &ipc.Error{Code: d.Code, Message: judge.Message(d), Reason: d.Reason}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/envnames"
-	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
@@ -56,13 +56,13 @@ func (h *Host) use(env environ.Base) {
 }
 
 // machineWith is the machine with an environment, and these files of ours.
-func (h *Host) machineWith(env environ.Base, ours []string) *gate.Machine {
+func (h *Host) machineWith(env environ.Base, ours []string) *judge.Machine {
 	a := &command.Analyzer{World: machine.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: machine.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
 	a.Inherited = func(name string) bool { _, ok := env.Get(name); return ok }
 	secret := env.Has(func(name, value string) bool { return envnames.Secret(name) || display.Redact(value) != value })
 	a.Secrets = func() bool { return secret }
-	return &gate.Machine{Analyzer: a, Env: env}
+	return &judge.Machine{Analyzer: a, Env: env}
 }
 
 func environmentRead(h *Host, ctx context.Context, c ipc.Call) (any, error) {

@@ -27,6 +27,7 @@ import (
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -60,8 +61,7 @@ type Options struct {
 	Terminal bool
 	// Panel tells that a person is asked in a panel of this process. The
 	// command line may then deny and tighten; to allow is for the panel, and what
-	// loosens is asked about there, except while FromTerminal returns true
-	// (product.md, two credentials).
+	// loosens is asked about there, except while FromTerminal returns true.
 	Panel        bool
 	FromTerminal func() bool
 	// AskPerson shows a change of the command line in that panel and returns the
@@ -102,7 +102,7 @@ type Options struct {
 	// for a host that cannot: such a yes is refused.
 	Confirm func(what string, agents []string) error
 	// KeepHistory is how long a row of the history is kept at most; 0 for as
-	// long as product.md says.
+	// long as package history does by itself.
 	KeepHistory time.Duration
 	Version     string
 	Log         *slog.Logger
@@ -135,7 +135,7 @@ type Host struct {
 	unwanted   unwanted
 	seat       func(approval.Peer) (family.Seat, error) // tests alone set another
 
-	machine     atomic.Pointer[gate.Machine]
+	machine     atomic.Pointer[judge.Machine]
 	machineDone chan struct{}
 	environment atomic.Int64 // when it was read, in unix milliseconds
 	cancel      context.CancelFunc
@@ -302,7 +302,7 @@ func (h *Host) programs() []string {
 }
 
 // ready waits until the login environment is known.
-func (h *Host) ready(ctx context.Context) (*gate.Machine, error) {
+func (h *Host) ready(ctx context.Context) (*judge.Machine, error) {
 	select {
 	case <-h.machineDone:
 	case <-ctx.Done():

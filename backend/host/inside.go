@@ -9,8 +9,8 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
-	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/pending"
 	"github.com/countersign-app/countersign/backend/preview"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -179,19 +179,19 @@ func (h *Host) EndLeases(which func(agentID string, e approval.Entry) bool) (n i
 
 // Replay tells what entries would have meant for the latest requests of an
 // agent.
-func (h *Host) Replay(ctx context.Context, agentID string, sets [][]approval.Entry) ([]gate.Replay, error) {
-	return h.gate.Replay(ctx, agentID, sets)
+func (h *Host) Replay(ctx context.Context, agentID string, sets [][]approval.Entry) ([]judge.Replay, error) {
+	return h.gate.Judge().Replay(ctx, agentID, sets)
 }
 
 // Suggest returns entries that an agent should have, by what it was allowed.
-func (h *Host) Suggest(ctx context.Context, agentID string) ([]gate.Suggestion, error) {
-	return h.gate.Suggest(ctx, agentID)
+func (h *Host) Suggest(ctx context.Context, agentID string) ([]judge.Suggestion, error) {
+	return h.gate.Judge().Suggest(ctx, agentID)
 }
 
 // Offered returns how a recorded request can be allowed from now on. Its errors
 // say for a person why it cannot.
-func (h *Host) Offered(ctx context.Context, id string) (gate.Offered, error) {
-	return h.gate.Offered(ctx, id)
+func (h *Host) Offered(ctx context.Context, id string) (judge.Offered, error) {
+	return h.gate.Judge().Offered(ctx, id)
 }
 
 // ScreenAway tells that nobody who may answer is in front of the screen, or that
@@ -242,7 +242,7 @@ func (h *Host) LastRequest(ctx context.Context) (*history.Row, error) {
 
 // Find returns the program that a name leads to, nil for none.
 func (h *Host) Find(ctx context.Context, name string) (*approval.Segment, error) {
-	plan, _, err := h.gate.Explain(ctx, approval.Request{Command: []string{name}, Who: approval.Ours})
+	plan, _, err := h.gate.Judge().Explain(ctx, approval.Request{Command: []string{name}, Who: approval.Ours})
 	if err != nil || len(plan.Segments) == 0 || plan.Segments[0].Program == nil {
 		return nil, err
 	}
@@ -252,16 +252,16 @@ func (h *Host) Find(ctx context.Context, name string) (*approval.Segment, error)
 // Explain judges a request as it would be judged now, and neither asks, runs
 // nor records anything.
 func (h *Host) Explain(ctx context.Context, req approval.Request) (Explanation, error) {
-	plan, judgement, err := h.gate.Explain(ctx, req)
+	plan, judgement, err := h.gate.Judge().Explain(ctx, req)
 	return Explanation{plan, judgement}, err
 }
 
 // Told is what an agent would be told of a judgement that is not a yes.
-func (e Explanation) Told() string { return gate.Message(*gate.Denied(e.Plan, e.Judgement)) }
+func (e Explanation) Told() string { return judge.Message(*judge.Denied(e.Plan, e.Judgement)) }
 
 // Suppose tells what another policy would conclude about a command.
 func (h *Host) Suppose(ctx context.Context, p approval.Policy, argv ...string) (approval.Verdict, error) {
-	j, err := h.gate.Suppose(ctx, p, approval.Request{Command: argv, Who: approval.Ours})
+	j, err := h.gate.Judge().Suppose(ctx, p, approval.Request{Command: argv, Who: approval.Ours})
 	return j.Verdict, err
 }
 

@@ -31,7 +31,7 @@ func toolExplain(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, judgement, err := h.gate.ExplainTool(ctx, call, c.Peer)
+	plan, judgement, err := h.gate.Judge().ExplainTool(ctx, call, c.Peer)
 	return Explanation{plan, judgement}, err
 }
 
@@ -55,7 +55,7 @@ func toolsDenied(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	}
 	denied := []string{}
 	for _, name := range params.Tools {
-		if h.gate.DeniesTool(params.AgentID, params.SessionKey, params.Server, name) {
+		if h.gate.Judge().DeniesTool(params.AgentID, params.SessionKey, params.Server, name) {
 			denied = append(denied, name)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
-	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/judge"
 )
 
 // Opinion is what would become of a command. It holds the words of the command
@@ -74,7 +74,7 @@ func opinionOf(got host.Explanation) Opinion {
 		o.Segments = append(o.Segments, p)
 	}
 	if j.Verdict == approval.VerdictDeny {
-		r := gate.Receipt(*gate.Denied(got.Plan, j))
+		r := judge.Receipt(*judge.Denied(got.Plan, j))
 		o.Receipt = &r
 	}
 	return o

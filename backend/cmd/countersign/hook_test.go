@@ -30,14 +30,16 @@ import (
 
 const hookToken = "hook-test-token"
 
-// judge answers the calls of hooks in the place of a host.
-type judge func(ctx context.Context, call approval.ToolCall) (any, *ipc.Error)
+// hookHost answers the calls of hooks in the place of a host.
+type hookHost func(ctx context.Context, call approval.ToolCall) (any, *ipc.Error)
 
-func (judge) Exec(context.Context, ipc.Exec) ipc.ExecAnswer { return ipc.ExecAnswer{} }
+func (hookHost) Exec(context.Context, ipc.Exec) ipc.ExecAnswer { return ipc.ExecAnswer{} }
 
-func (judge) Decide(context.Context, ipc.DecisionRequest) (approval.Decision, bool) { return "", false }
+func (hookHost) Decide(context.Context, ipc.DecisionRequest) (approval.Decision, bool) {
+	return "", false
+}
 
-func (j judge) Call(ctx context.Context, c ipc.Call) ipc.CallAnswer {
+func (j hookHost) Call(ctx context.Context, c ipc.Call) ipc.CallAnswer {
 	var call approval.ToolCall
 	if err := json.Unmarshal(c.Params, &call); err != nil || c.Method != "tool.decide" {
 		return ipc.CallAnswer{Refused: &ipc.Error{Code: ipc.CodeInvalid, Message: fmt.Sprint(c.Method, err)}}
@@ -59,7 +61,7 @@ func hookWorld(t *testing.T) *world {
 }
 
 // judges listens at the socket of a world.
-func (w *world) judges(t *testing.T, j judge) {
+func (w *world) judges(t *testing.T, j hookHost) {
 	t.Helper()
 	s, err := ipc.Listen(ipc.Options{Path: w.state.Socket(), Lock: w.state.Lock(), Token: func() string { return hookToken }, Handler: j})
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/gate"
 	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/judge"
 	"github.com/countersign-app/countersign/backend/machine"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
@@ -107,10 +108,10 @@ func (r *realRun) open() (end func(), err error) {
 	}
 	a := &command.Analyzer{World: machine.Disk{}, Home: w.Home, UID: os.Getuid(), Ours: []string{paths.Expand("~/.openclaw", w.Home), testFolder}}
 	a.SetPath(w.Path)
-	here := &gate.Machine{Analyzer: a, Env: r.env}
+	here := &judge.Machine{Analyzer: a, Env: r.env}
 	questions := pending.New()
 	r.gate = gate.New(gate.Config{
-		Machine: func(context.Context) (*gate.Machine, error) { return here, nil },
+		Machine: func(context.Context) (*judge.Machine, error) { return here, nil },
 		Home:    w.Home, Store: policies, History: rows, Pending: questions, Hashes: &machine.Hashes{}, Signers: &machine.Signers{},
 		Asker: r, Runner: run, Events: r, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { r.ids++; return fmt.Sprint("run-", r.ids) },
@@ -194,7 +195,7 @@ func (r *realRun) once(c corpus.Case, plan *approval.Plan, said string) (bool, e
 	if plan.Root != nil && loops(plan.Root) {
 		req.Timeout = loopsFor
 	}
-	_, here, err := r.gate.Explain(context.Background(), req)
+	_, here, err := r.gate.Judge().Explain(context.Background(), req)
 	if err != nil {
 		return false, err
 	}

@@ -1,0 +1,131 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/history"
+	"github.com/countersign-app/countersign/backend/store"
+)
+
+const (
+	// maxCandidates bounds the entries that are tried for suggestions, and
+	// maxSuggestions how many are made: nobody reads more.
+	maxCandidates  = 24
+	maxSuggestions = 3
+	// leastSaved is how many questions an entry must have saved to be worth
+	// another one.
+	leastSaved = 3
+)
+
+// Suggestion is an entry that would have saved questions which a person
+// answered with yes each time.
+type Suggestion struct {
+	Offer  approval.Offer `json:"offer"`
+	Replay Replay         `json:"replay"`
+	// Example is the text of one of these requests.
+	Example string `json:"example"`
+}
+
+// candidate is an offer that came of recorded requests.
+type candidate struct {
+	Suggestion
+	from  past
+	asked int
+}
+
+// Suggest looks for entries that an agent should have, by what it was allowed
+// lately. Nothing is suggested that is wide, and nothing that would have allowed
+// what a person denied.
+func (j *Judge) Suggest(ctx context.Context, agentID string) ([]Suggestion, error) {
+	agentID = store.AgentID(agentID)
+	list, _, _, err := j.past(ctx, agentID)
+	if err != nil {
+		return nil, err
+	}
+	tried := candidates(list)
+	sets := make([][]approval.Entry, len(tried))
+	for i, c := range tried {
+		sets[i] = c.Offer.Writes
+	}
+	told, err := j.Replay(ctx, agentID, sets)
+	if err != nil {
+		return nil, err
+	}
+	for i := range tried {
+		tried[i].Replay = told[i]
+	}
+	tried = slices.DeleteFunc(tried, func(c candidate) bool { return c.Replay.Saved < leastSaved || c.Replay.Denied > 0 })
+	slices.SortStableFunc(tried, func(a, b candidate) int { return cmp.Compare(b.Replay.Saved, a.Replay.Saved) })
+	var best []Suggestion
+	for _, c := range tried {
+		same := func(s Suggestion) bool { return s.Offer.Writes[0].Pattern == c.Offer.Writes[0].Pattern }
+		if len(best) < maxSuggestions && !slices.ContainsFunc(best, same) && c.complete() {
+			best = append(best, c.Suggestion)
+		}
+	}
+	return best, nil
+}
+
+// candidates are the narrow offers for what a person allowed, those for the
+// most questions first. Narrower ones stand before wider ones.
+func candidates(list []past) []candidate {
+	var found []candidate
+	at := map[string]int{}
+	for _, p := range list {
+		asked := 0
+		for _, row := range p.rows {
+			if AllowedByPerson(row) {
+				asked++
+			}
+		}
+		if asked == 0 {
+			continue
+		}
+		for _, o := range p.judged.Judgement.Offers {
+			if o.Wide == approval.WideChanges || o.Wide == approval.WideUnknown {
+				continue
+			}
+			key, _ := json.Marshal(o.Writes) // plain fields cannot fail
+			i, known := at[string(key)]
+			if !known {
+				i = len(found)
+				at[string(key)] = i
+				found = append(found, candidate{Suggestion: Suggestion{Offer: o, Example: p.rows[0].Command}, from: p})
+			}
+			found[i].asked += asked
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.asked, a.asked) })
+	return found[:min(len(found), maxCandidates)]
+}
+
+// AllowedByPerson reports whether a person, and neither a changed policy nor an
+// MCP client, said yes.
+func AllowedByPerson(row history.Row) bool {
+	return !strings.HasPrefix(row.AnsweredBy, approval.ByClient) && (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != ByPolicy
+}
+
+// complete hashes the files of the entries, as a question about them would. A
+// file that changed since a person last said yes is not what they meant.
+func (c *candidate) complete() bool {
+	last := slices.IndexFunc(c.from.rows, AllowedByPerson) // they come newest first
+	c.Offer.Writes = slices.Clone(c.Offer.Writes)
+	for i := range c.Offer.Writes {
+		for _, id := range slices.Concat(c.Offer.Writes[i].Identity, c.Offer.Writes[i].Interpreters) {
+			file, there := c.from.judged.seen(id.Path)
+			if !there || last < 0 || time.Unix(0, file.Changed).After(c.from.rows[last].Answered) {
+				return false
+			}
+		}
+		if c.from.judged.complete(&c.Offer.Writes[i]) != nil {
+			return false
+		}
+	}
+	return true
+}
