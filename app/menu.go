@@ -139,7 +139,7 @@ func endOf(l menubar.Lease) int64 {
 	return l.Ends.UnixMilli()
 }
 
-// outcomes are the words for what became of a request (design, words).
+// outcomes are the words for what became of a request.
 var outcomes = map[host.Outcome]string{
 	host.Passed: "Passed", host.AllowedOnce: "Allowed once", host.AllowedAlways: "Always allowed",
 	host.DeniedByYou: "Denied by you", host.DeniedByRule: "Denied by rule", host.Denied: "Denied",

@@ -117,7 +117,7 @@ func permissionKey(e approval.Entry) string {
 
 // plainProgram reports whether an entry is for one known program that does
 // not give a command more rights: an entry for one that does counts only once
-// it names arguments (judgement.md, step 4).
+// it names arguments.
 func plainProgram(e approval.Entry) bool {
 	plain := func(file string) bool { return !programs.Raises(path.Base(file)) }
 	return !strings.ContainsAny(e.Pattern, "*?[{") && plain(e.Pattern) && len(e.Identity) > 0 &&
