@@ -30,3 +30,10 @@ func TestSearcher(t *testing.T) {
 		t.Error("another search begins with what this one spent")
 	}
 }
+
+// TestListIsWhole: what one analysis looks at, the real disk lists.
+func TestListIsWhole(t *testing.T) {
+	if machine.MaxNames <= maxListed {
+		t.Errorf("a folder of %d names looks as if it had %d", maxListed+1, machine.MaxNames)
+	}
+}
