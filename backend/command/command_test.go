@@ -767,7 +767,7 @@ func TestRawCommandVectors(t *testing.T) {
 // Every section of the list is a kind that policy knows, and no name stands
 // in two.
 func TestKindsList(t *testing.T) {
-	text, err := os.ReadFile("kinds.txt")
+	text, err := os.ReadFile("../programs/kinds.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -791,6 +791,7 @@ func TestKindsList(t *testing.T) {
 			if section == "" {
 				break
 			}
+			name = strings.TrimSuffix(name, "!")
 			if other := seen[name]; other != "" {
 				t.Errorf("%s is a %s and a %s", name, other, section)
 			}

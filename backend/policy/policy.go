@@ -2,10 +2,9 @@
 // plan, the rules and the time, and returns a verdict with a reason for every
 // segment. It reads no file, keeps nothing and starts nothing.
 //
-// The order is that of judgement.md, step 7: security deny, then the floor
-// and the denylist, then protected state, then entries, safe bins and skills,
-// then what the programs could do, then asking. The strictest segment decides
-// for the whole request.
+// The order: security deny, then the floor and the denylist, then protected
+// state, then entries, safe bins and skills, then what the programs could do,
+// then asking. The strictest segment decides for the whole request.
 package policy
 
 import (

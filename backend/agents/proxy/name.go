@@ -6,8 +6,10 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // maxName is how long the name of a server may be, in bytes.
@@ -52,11 +54,11 @@ func NameOfURL(at *url.URL) string {
 
 // runsOthers reports whether a program runs what its words name.
 func runsOthers(base string) bool {
-	base = strings.TrimRight(base, "0123456789.")
-	return slices.Contains([]string{
-		"bash", "bun", "bunx", "cmd", "dash", "deno", "docker", "dotnet", "env", "go", "java", "node", "nohup", "npm", "npx", "perl", "pipx", "pnpm",
-		"podman", "poetry", "pwsh", "python", "ruby", "sh", "ssh", "sudo", "tsx", "uv", "uvx", "wsl", "yarn", "zsh",
-	}, base)
+	switch approval.ProgramKind(programs.KindOf(base)) {
+	case approval.KindShell, approval.KindInterpreter, approval.KindMultiplexer, approval.KindWrapper, approval.KindStarter:
+		return true
+	}
+	return false
 }
 
 // subject is the first word that is no option, for people to recognise.
