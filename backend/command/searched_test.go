@@ -12,6 +12,7 @@ import (
 
 // TestSearcher: all folders of one search are looked at with one effort.
 func TestSearcher(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range maxWalked/2 - 1 {
 		if err := os.Symlink("nothing", fmt.Sprintf("%s/%d", dir, i)); err != nil {
