@@ -25,7 +25,7 @@ export COUNTERSIGN_RANDOM_SEED := $(SEED)
 # The steps are in order; each tool uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test agents-test page-test desktop-test smoke mac-layout-test screenshots icons check mac-link mac-headers bench fuzz clean
+.PHONY: help setup bindings page cli build app run demo test unit swap-test random-test fuzz-test agents-test page-test desktop-test smoke mac-layout-test screenshots icons notices check mac-link mac-headers bench fuzz clean
 
 help:
 	@echo "make run          set up, build and start the app"
@@ -37,6 +37,7 @@ help:
 	@echo "make app          build/dist/Countersign.app for both kinds of Mac, its zip and cask"
 	@echo "make screenshots  every view of the page, as pictures in build/gallery"
 	@echo "make icons        the pictures of the status item, from their vectors"
+	@echo "make notices      the licences of all that is in the programs and the page, after a dependency changed"
 	@echo "make check        formatting, vet, modules, the tour"
 	@echo "make mac-link     links for both kinds of Mac without one (MACSDK=folder of an SDK)"
 	@echo "make mac-headers  holds what is declared of macOS against Apple's headers (MACSDK)"
@@ -133,6 +134,9 @@ mac-layout-test: setup
 
 icons: setup
 	node build/icons/icons.mjs
+
+notices: setup
+	$(GO) run ./build/notices
 
 screenshots: bindings
 	cd frontend && npm run --silent gallery -- --logLevel warn && node e2e/gallery.mjs ../build/gallery

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
@@ -17,7 +18,15 @@ import (
 
 // Activity is what the page may see of the history. All its methods can be
 // called by whatever runs in the page.
-type Activity struct{ app *app }
+type Activity struct {
+	app *app
+
+	mu sync.Mutex
+	// suggested are the entries that the page shows as suggestions, by their ID.
+	suggested map[string]suggested
+	// offered is the recorded request that the page shows as a possible entry.
+	offered offered
+}
 
 // Exported says what became of an export.
 type Exported struct {

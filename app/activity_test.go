@@ -31,11 +31,7 @@ func activity(t *testing.T) *testApp {
 		a.answer(answers)
 	}
 	a.answer(a.agent(t.Context(), "main", "sudo", "ls", "<b>\u202e"))
-	a.eventually("no question is on the page", func() bool {
-		a.app.mu.Lock()
-		defer a.app.mu.Unlock()
-		return a.current == ""
-	})
+	a.eventually("no question is on the page", func() bool { return a.view().Current == "" })
 	return a
 }
 

@@ -4,17 +4,15 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/paths"
-	"github.com/countersign-app/countersign/backend/rescue"
 )
 
 // app joins the host, the window and the status item. The page cannot reach
@@ -35,53 +33,21 @@ type app struct {
 	host    *host.Host
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	refresh chan struct{}   // the menu is to be made anew
-	edited  chan struct{}   // the policy changed
+	refresh chan struct{} // the menu is to be made anew
+	edited  chan struct{} // the policy changed
+	clock   func() time.Time
 	over    context.Context // done when the window has ended
 	ended   context.CancelFunc
 
-	mu       sync.Mutex
-	window   window
-	bar      *menubar.Bar
-	open     bool   // the settings
-	coming   bool   // they are open, and not yet on the page
-	agent    string // whose settings a person asked for last
-	page     string // the page of the settings, if not those of agents
-	turn     int    // how often somebody did
-	offers   bool   // the first run shows the agents that could ask us
-	visible  bool
-	quitting bool
-	told     bool // the window, that it is to end
-	anew     bool // after quitting
-	// current is the question that the page shows, and since when the window
-	// has been as it is with it.
-	current string
-	since   time.Time
-	// raised are the questions that brought the window to the front; each does
-	// so once.
-	raised map[string]bool
-	// listed are the questions on the list of small ones, and since when.
-	listed map[string]time.Time
-	// suggested are the entries that the page shows as suggestions, by their ID.
-	suggested map[string]suggested
-	// offered is the recorded request that the page shows as a possible entry.
-	offered offered
-	// paused tells that there was a pause when the questions were last looked
-	// at, and asked for is the question that a person wants to see all the same.
-	paused   bool
-	askedFor string
-	// change is what a command line wants and a person is asked about, nil for nothing.
-	// It comes before questions: somebody has just typed it. folder is one that may be a
-	// project, nil for none: it comes after all else (see onTop).
-	change, folder *asking
-	// away tells that the screen is locked.
-	away bool
-	// held is the edit from outside that the settings show, and since when.
-	held      string
-	heldSince time.Time
-	left      string      // the hash of the edit that the panel leaves to them
-	dead      *time.Timer // runs while a question waits for the page
-	lost      lost
+	mu     sync.Mutex
+	window window
+	bar    *menubar.Bar
+	// stage decides what the window shows, and asked is what it has on the panel
+	// beside questions, by ID.
+	stage stage.Stage
+	asked map[string]*asking
+	dead  *time.Timer // runs while a question waits for the page
+	anew  bool        // after quitting
 }
 
 func newApp(state paths.State, home string) *app {
@@ -90,11 +56,11 @@ func newApp(state paths.State, home string) *app {
 		state: state, person: shown.Person{Home: home, Node: node},
 		prefs:   readPreferences(state.Preferences()),
 		program: thisProgram(),
-		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), raised: map[string]bool{},
+		refresh: make(chan struct{}, 1), edited: make(chan struct{}, 1), clock: time.Now, asked: map[string]*asking{},
 	}
 	a.over, a.ended = context.WithCancel(context.Background())
 	a.permissions, a.presence, a.hooks = newPermissions(state.Grants()), newPresence(), newHooks(a)
-	a.activity, a.approvals, a.settings = &Activity{a}, &Approvals{a}, &Settings{app: a}
+	a.activity, a.approvals, a.settings = &Activity{app: a}, &Approvals{a}, &Settings{app: a}
 	return a
 }
 
@@ -102,16 +68,8 @@ func newApp(state paths.State, home string) *app {
 func (a *app) opened(w window) {
 	a.mu.Lock()
 	a.window = w
-	late, open := a.quitting, a.open
 	a.mu.Unlock()
-	if late {
-		a.quit()
-		return
-	}
-	if open || firstRunDue(a.host.Policy()) {
-		a.openSettings()
-	}
-	w.Tell(eventScreen)
+	a.on(stage.Opened{})
 }
 
 // openBar shows the status item. Without one the window still asks.
@@ -149,167 +107,40 @@ func (a *app) watch(ctx context.Context) {
 	}
 }
 
-// questionsChanged tells the page, and gives the window back when nothing is
-// left to show.
+// questionsChanged is called when something else waits than before.
 func (a *app) questionsChanged() {
 	a.menuChanged()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := a.host.Waiting() // as it is now: the page may be ahead of the watch
-	before := a.paused
-	_, a.paused = a.host.Paused()
-	keep, unseen := false, false
-	for _, p := range list {
-		keep = keep || !p.CallerGone || a.raised[p.ID]
-		unseen = unseen || !p.CallerGone && !a.raised[p.ID] && !a.paused
-	}
-	edit := a.outsideEdit()
-	for id := range a.raised {
-		if !slices.ContainsFunc(list, func(p approval.Prompt) bool { return p.ID == id }) && (edit == nil || edit.ID != id) && !a.asks(id) {
-			delete(a.raised, id)
-		}
-	}
-	top := a.onTop()
-	keep = keep || edit != nil && a.raised[edit.ID] || top != nil && a.raised[top.id]
-	unseen = unseen || top != nil && !a.raised[top.id]
-	if a.window == nil {
-		return
-	}
-	a.expectPage(unseen && len(a.raised) == 0)
-	if !keep {
-		a.current = ""
-		a.give()
-	}
-	a.window.Tell(eventScreen)
-	if before && !a.paused {
-		a.resumed(list)
-	}
+	a.on(stage.Changed{})
 }
 
-// give gives the window back to the settings, or hides it. The caller holds
-// the lock.
-func (a *app) give() {
-	switch {
-	case !a.visible:
-	case a.open:
-		a.window.Front(false)
-	default:
-		a.visible = false
-		a.window.Hide()
-	}
-}
-
-// ready is called when the page has a question, or an edit from outside, on
-// it, which is when the window may be seen.
+// ready is called when the page has something on the panel, which is when the
+// window may be seen.
 func (a *app) ready(id string, height int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.expectPage(false)
-	if a.window == nil {
-		return
-	}
-	live, top := a.live(id), a.onTop()
-	if !live && (top != nil || strings.HasPrefix(id, shown.EditMark) || strings.HasPrefix(id, shown.FolderMark)) {
-		return // something came before it, or the settings show it
-	}
-	if a.current != id {
-		a.current, a.since = id, time.Now()
-	}
-	raise := live && !a.raised[id] && (!a.paused || a.askedFor == id || top != nil || strings.HasPrefix(id, shown.EditMark))
-	switch {
-	case raise && a.open && a.visible:
-		a.window.Front(true)
-	case raise:
-		a.window.Show(a.sizeWith(height), true)
-	case a.visible && !a.open:
-		a.window.Resize(panelSize(height))
-	default:
-		return
-	}
-	a.since = time.Now()
-	if raise {
-		if a.askedFor == id {
-			a.window.TakeKeyboard()
-		}
-		a.raised[id], a.visible = true, true
-		a.sound()
-	}
+	a.on(stage.Ready{Item: stage.Item{Kind: kindOf(id), ID: id}, Height: height})
 }
 
-func (a *app) sizeWith(height int) size {
-	if a.open {
-		return a.settingsSize()
-	}
-	return panelSize(height)
-}
-
-// guard is how long nothing counts after it appeared under a person's hand:
-// the key or the click was meant for something else (design, keyboard).
-const guard = 500 * time.Millisecond
-
-// looked reports whether a question has been in sight for long enough.
+// looked reports whether something on the panel has been in sight for long enough.
 func (a *app) looked(id string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.visible && a.current == id && time.Since(a.since) >= guard
+	return a.stage.Looked(id, a.clock())
 }
 
-// edits reports whether the settings are in sight and nothing covers them,
-// which is when what comes from them is a person's word.
+// edits reports whether what comes from the settings is a person's word.
 func (a *app) edits() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.open && a.visible && a.current == ""
+	return a.stage.Edits()
 }
 
-// showsHeld notes that the settings show an edit from outside, and sawHeld
-// reports whether they did for long enough.
-func (a *app) showsHeld(hash string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.held != hash {
-		a.held, a.heldSince = hash, time.Now()
-	}
-}
-
-func (a *app) sawHeld(hash string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.held == hash && time.Since(a.heldSince) >= guard
-}
-
-// openSettings has the page show the settings. The window comes to the front
-// when they are on it, or a little later if the page does not say so.
-func (a *app) openSettings() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.open = true
-	a.leaveEdit()
-	if a.window == nil {
-		return // they open with it
-	}
-	a.window.Tell(eventScreen)
-	if a.visible {
-		a.since = time.Now() // buttons move
-		a.window.Show(a.settingsSize(), a.current != "")
-		return
-	}
-	a.coming = true
-	time.AfterFunc(pageTime, rescue.Guarded(nil, "the settings", a.settingsReady))
-}
+// openSettings has the page show the settings.
+func (a *app) openSettings() { a.on(stage.SettingsWanted{}) }
 
 // pageTime is how long the page may take to show the settings.
 const pageTime = time.Second
 
-// settingsReady is called when the settings are on the page.
-func (a *app) settingsReady() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.open && a.coming {
-		a.coming, a.visible, a.since = false, true, time.Now()
-		a.window.Show(a.settingsSize(), a.current != "")
-	}
-}
+// settingsReady is called when the settings are on the page, or should be.
+func (a *app) settingsReady() { a.on(stage.SettingsReady{}) }
 
 // openAgent opens the settings of one agent.
 func (a *app) openAgent(id string) { a.openAt(id, "") }
@@ -320,31 +151,15 @@ const hooksPage = "hooks"
 // openPage opens a page of the settings.
 func (a *app) openPage(page string) { a.openAt("", page) }
 
-func (a *app) openAt(agent, page string) {
-	a.mu.Lock()
-	a.agent, a.page = agent, page
-	a.turn++
-	a.mu.Unlock()
-	a.openSettings()
-}
+func (a *app) openAt(agent, page string) { a.on(stage.PageWanted{Agent: agent, Page: page}) }
 
 // keepOpen is asked when the window is to be closed. A click on its close
-// button only hides it; a question that waits stays in the menu.
+// button only hides it.
 func (a *app) keepOpen() bool {
+	a.on(stage.Closed{})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.quitting {
-		return false
-	}
-	a.open, a.coming, a.agent, a.page, a.visible = false, false, "", "", false
-	a.offers = false
-	a.leaveEdit()
-	if top := a.onTop(); top != nil && a.current == top.id {
-		top.say(top.unsaid())
-	}
-	a.window.Hide()
-	a.window.Tell(eventScreen)
-	return true
+	return !a.stage.Quitting()
 }
 
 // chooseFile has the person choose where a file is written, "" for nowhere.
@@ -365,54 +180,11 @@ func (a *app) choose(ask func(window) (string, error)) (string, error) {
 	return ask(w)
 }
 
-// quitAgain is how long the window has to close until it is told again.
-const quitAgain = 200 * time.Millisecond
-
-// quit has the window end, and with it the app. A window that only begins to
-// run does not hear it, so it is told until it has ended.
-func (a *app) quit() {
-	a.mu.Lock()
-	a.quitting = true
-	w := a.window
-	first := w != nil && !a.told
-	a.told = a.told || first
-	a.mu.Unlock()
-	if !first {
-		return
-	}
-	w.Quit()
-	go func() {
-		defer rescue.Catch(nil, "the end of the window", nil)
-		for {
-			select {
-			case <-a.over.Done():
-				return
-			case <-time.After(quitAgain):
-				w.Quit()
-			}
-		}
-	}()
-}
+// quit has the window end, and with it the app.
+func (a *app) quit() { a.on(stage.Quit{}) }
 
 // show brings a question to the front on a person's word.
-func (a *app) show(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.window == nil {
-		return
-	}
-	delete(a.raised, id) // it may come to the front once more
-	a.askedFor = id      // also in a pause
-	a.window.Tell(eventOpen, id)
-}
-
-// settingsSize is how large they are. The caller holds the lock.
-func (a *app) settingsSize() size {
-	if a.offers || firstRunDue(a.host.Policy()) {
-		return firstRunSize
-	}
-	return settingsSize
-}
+func (a *app) show(id string) { a.on(stage.Wanted{ID: id}) }
 
 // policyChanged is called by the host.
 func (a *app) policyChanged() {
@@ -434,58 +206,4 @@ func (a *app) tell(event string) {
 	if a.window != nil {
 		a.window.Tell(event)
 	}
-}
-
-// screen is what the page shows now. Only the question that it wants, or else
-// the first one, is whole: others may be many and long.
-func (a *app) screen(want string) shown.Screen {
-	s, list := a.screenNow()
-	s.FirstRun = firstRunDue(a.host.Policy())
-	in := a.names()
-	whole := max(0, slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == want }))
-	for i, p := range list {
-		if i == whole {
-			q := shown.NewQuestion(p, in).WithDenials(a.host.DenyRules(p), in)
-			if small := smallOf(list, p.AgentID, in); q.Small() && len(small) > 1 {
-				q.Together = len(small)
-			}
-			s.Waiting = append(s.Waiting, q)
-		} else {
-			s.Waiting = append(s.Waiting, shown.NewPlace(p, in))
-		}
-	}
-	return s
-}
-
-// screenNow is all of it but the questions, and which those are.
-func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s = shown.Screen{
-		Settings: a.open, OffersHooks: a.offers, Agent: a.agent, Page: a.page, Turn: a.turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
-	}
-	list = slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone && !a.raised[p.ID] })
-	if until, paused := a.host.Paused(); paused {
-		s.Paused = true
-		if !until.IsZero() {
-			s.PausedUntil = until.UnixMilli()
-		}
-	}
-	s.Edit = a.outsideEdit()
-	if top := a.onTop(); top != nil {
-		s.Change, s.Folder, list = top.change, top.folder, nil
-	}
-	return s, list
-}
-
-// names adds what the policy file says about showing the agents.
-func (a *app) names() shown.Person {
-	in := a.person
-	in.Agents = map[string]shown.Named{}
-	if doc := a.host.Policy().Document; doc != nil {
-		for id, agent := range doc.Agents {
-			in.Agents[id] = shown.Named{Name: agent.DisplayName, Color: agent.Color}
-		}
-	}
-	return in
 }

@@ -117,17 +117,6 @@ func (a *app) replay(agentID string, offers []approval.Offer) []shown.Replayed {
 	return list
 }
 
-// LeaveEdit takes the edit of the policy file that waits off the panel. The
-// settings still show it.
-func (a *Approvals) LeaveEdit() {
-	func() {
-		a.app.mu.Lock()
-		defer a.app.mu.Unlock()
-		a.app.leaveEdit()
-	}()
-	a.app.questionsChanged()
-}
-
 // Dismiss takes a question away that nobody waits for. One that somebody
 // waits for stays.
 func (a *Approvals) Dismiss(id string) {

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/countersign-app/countersign/app/shown"
-	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/host"
 )
@@ -32,13 +31,6 @@ func (n *asking) unsaid() string {
 	}
 	return no
 }
-
-// Why a change is not shown.
-var (
-	errNoWindow = errors.New("Countersign's window is not there yet: try again in a moment")
-	errLocked   = errors.New("the screen is locked: nothing is shown on it")
-	errAnother  = errors.New("Countersign's window asks something else: answer that first")
-)
 
 // askPerson shows a change on the panel until the person answers or ctx is done,
 // and returns the ID of what they accepted.
@@ -86,9 +78,7 @@ func (a *app) onPanel(ctx context.Context, now *asking) (string, error) {
 	}
 	a.questionsChanged()
 	defer func() {
-		a.mu.Lock()
-		*a.place(now) = nil
-		a.mu.Unlock()
+		a.takeAway(now)
 		a.questionsChanged()
 	}()
 	select {
@@ -97,34 +87,6 @@ func (a *app) onPanel(ctx context.Context, now *asking) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-}
-
-// place is where something that is asked is kept. The caller holds the lock.
-func (a *app) place(now *asking) **asking {
-	if now.folder != nil {
-		return &a.folder
-	}
-	return &a.change
-}
-
-// onTop is what is on the panel in the place of questions, nil for nothing: a change,
-// or a folder while nothing else is there. What comes takes its place, and it comes
-// back after that. The caller holds the lock.
-func (a *app) onTop() *asking {
-	if a.change != nil || a.folder == nil {
-		return a.change
-	}
-	here := func(p approval.Prompt) bool { return !p.CallerGone || a.raised[p.ID] }
-	if a.outsideEdit() != nil && !a.open || slices.ContainsFunc(a.host.Waiting(), here) {
-		return nil
-	}
-	return a.folder
-}
-
-// asks reports whether a change or a folder of this id is asked about. The caller
-// holds the lock.
-func (a *app) asks(id string) bool {
-	return a.change != nil && a.change.id == id || a.folder != nil && a.folder.id == id
 }
 
 func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
@@ -142,17 +104,21 @@ func (a *app) changeLines(c host.Change) (lines []shown.ChangeLine) {
 func (a *app) put(now *asking) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at := a.place(now)
-	switch {
-	case a.host == nil || a.quitting: // a window that only opens shows it soon
-		return errNoWindow
-	case a.away:
-		return errLocked
-	case *at != nil:
-		return errAnother
+	if a.host == nil { // a window that only opens shows it soon
+		return stage.ErrNoWindow
 	}
-	*at = now
+	if err := a.stage.Ask(stage.Item{Kind: kindOf(now.id), ID: now.id}); err != nil {
+		return err
+	}
+	a.asked[now.id] = now
 	return nil
+}
+
+func (a *app) takeAway(now *asking) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stage.Over(now.id)
+	delete(a.asked, now.id)
 }
 
 // say answers it, once.
@@ -178,7 +144,7 @@ func (a *Approvals) AnswerChange(id string, accept bool) Answered {
 	if accept {
 		said = yes
 	}
-	if now := a.app.change; now == nil || now.id != id || !now.say(said) {
+	if now := a.app.asked[id]; now == nil || now.change == nil || !now.say(said) {
 		return Answered{Message: "This is over: nothing was changed. The terminal must ask again."}
 	}
 	return Answered{OK: true}
@@ -192,9 +158,9 @@ func (a *Approvals) AnswerFolder(id, answer string) Answered {
 	}
 	a.app.mu.Lock()
 	defer a.app.mu.Unlock()
-	now := a.app.onTop()
+	now := a.app.asked[id]
 	switch {
-	case now == nil || now.folder == nil || now.id != id:
+	case now == nil || now.folder == nil || a.app.stage.OnTop(a.app.now()) != id:
 		return Answered{Message: "This is over: the folder stays outside. The next session asks again."}
 	case answer == string(host.FolderEvery) && !now.folder.Every, !slices.Contains([]string{string(host.FolderNo), string(host.FolderAgent), string(host.FolderEvery)}, answer):
 		return Answered{Message: unknown}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
@@ -84,7 +85,7 @@ func TestChangeOnPanel(t *testing.T) {
 	if said := a.approvals.AnswerChange("change:y", true); said.OK {
 		t.Error("a yes to another change counted")
 	}
-	if _, err := a.askPerson(t.Context(), host.Change{ID: "z"}); !errors.Is(err, errAnother) {
+	if _, err := a.askPerson(t.Context(), host.Change{ID: "z"}); !errors.Is(err, stage.ErrAnother) {
 		t.Errorf("a second change: %v", err)
 	}
 	if said := a.approvals.AnswerChange(c.ID, true); !said.OK {
@@ -126,7 +127,7 @@ func TestChangeEnds(t *testing.T) {
 	}
 	a := newTestApp(t, askMe)
 	a.screenAway(true)
-	if _, err := a.askPerson(t.Context(), host.Change{ID: "x"}); !errors.Is(err, errLocked) {
+	if _, err := a.askPerson(t.Context(), host.Change{ID: "x"}); !errors.Is(err, stage.ErrLocked) {
 		t.Errorf("on a locked screen: %v", err)
 	}
 }

@@ -2,50 +2,12 @@ package main
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"errors"
 
 	"github.com/countersign-app/countersign/app/shown"
-	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/app/stage"
+	"github.com/countersign-app/countersign/backend/store"
 )
-
-// outsideEdit returns the edit of the policy file that is for the panel, nil
-// for none: one that waits and was not left to the settings. The caller holds
-// the lock.
-func (a *app) outsideEdit() *shown.Edit {
-	held := a.host.Policy().Held
-	if held == nil || held.Hash == a.left {
-		return nil
-	}
-	return shown.NewEdit(*held, a.state.Approvals(), a.person)
-}
-
-// live reports whether the page may have this on the panel: the change that a
-// command line wants, else a question that somebody waits for or, where none is, an
-// edit while the settings, which show it themselves, are closed, or at last a folder.
-// The caller holds the lock.
-func (a *app) live(id string) bool {
-	if top := a.onTop(); top != nil {
-		return id == top.id
-	}
-	asked := slices.DeleteFunc(a.host.Waiting(), func(p approval.Prompt) bool { return p.CallerGone })
-	if len(asked) > 0 || a.open {
-		return slices.ContainsFunc(asked, func(p approval.Prompt) bool { return p.ID == id })
-	}
-	edit := a.outsideEdit()
-	return edit != nil && edit.ID == id
-}
-
-// leaveEdit leaves the edit that waits to the settings. The caller holds the
-// lock.
-func (a *app) leaveEdit() {
-	if held := a.host.Policy().Held; held != nil {
-		a.left = held.Hash
-	}
-	if strings.HasPrefix(a.current, shown.EditMark) {
-		a.current = ""
-	}
-}
 
 // followEdits has the panel show edits of the policy file as they come and go.
 func (a *app) followEdits(ctx context.Context) {
@@ -64,12 +26,45 @@ func (a *app) followEdits(ctx context.Context) {
 	}
 }
 
-// editNow names the edit from outside that waits, "" for none.
+// editNow names the edit from outside that is for the panel, "" for none.
 func (a *app) editNow() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if edit := a.outsideEdit(); edit != nil {
-		return edit.ID
+	return a.stage.PanelEdit(a.now())
+}
+
+// LeaveEdit takes the edit of the policy file that waits off the panel. The
+// settings still show it.
+func (a *Approvals) LeaveEdit() {
+	a.app.on(stage.EditLeft{})
+	a.app.questionsChanged()
+}
+
+// sawEdit reports whether the settings have shown an edit from outside for long
+// enough.
+func (a *app) sawEdit(hash string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stage.SawEdit(editID(hash), a.clock())
+}
+
+// AnswerEdit takes an edit of the policy file that waits, or puts back what
+// was there before it.
+func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
+	onPanel := s.app.looked(shown.EditMark + hash)
+	if !onPanel && !s.app.edits() {
+		return Saved{Message: sentence(errNotOpen)}
 	}
-	return ""
+	if !onPanel && !s.app.sawEdit(hash) {
+		return Saved{Conflict: true, Message: "This had just changed: look at it, and press again if you mean it."}
+	}
+	answer := s.app.host.RejectEdit
+	if accept {
+		answer = s.app.host.AcceptEdit
+	}
+	if err := answer(hash); err != nil {
+		return Saved{Conflict: errors.Is(err, store.ErrChanged), Message: sentence(err)}
+	}
+	s.app.questionsChanged() // who follows edits may not have seen this one come
+	return Saved{OK: true}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/menubar"
-	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // pause pauses for one of the lengths of the menu.
@@ -49,24 +48,13 @@ func (a *app) orSettings(err error) {
 	}
 }
 
-// resumed has the page bring the first question to the front that nobody saw
-// because of a pause. The caller holds the lock.
-func (a *app) resumed(list []approval.Prompt) {
-	for _, p := range list {
-		if !p.CallerGone && !a.raised[p.ID] {
-			a.window.Tell(eventOpen, p.ID)
-			return
-		}
-	}
-}
-
 // Pause lets nothing start: for "15m", "1h", or until it is "resumed".
 func (a *Approvals) Pause(id string) Answered { return answered(a.app.pause(id)) }
 
 // Resume ends a pause. It counts from what a person sees.
 func (a *Approvals) Resume() Answered {
 	a.app.mu.Lock()
-	inSight := a.app.visible && time.Since(a.app.since) >= guard
+	inSight := a.app.stage.InSight(a.app.clock())
 	a.app.mu.Unlock()
 	if !inSight {
 		return Answered{Message: tooEarly}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/agents/setup"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
@@ -23,6 +24,7 @@ type hooks struct {
 	env     func() (setup.Env, error)
 	mu      sync.Mutex
 	planned map[string]setup.Change // the one that is shown, by its id
+	lost    lost
 }
 
 func newHooks(a *app) *hooks { return &hooks{env: a.hookEnv} }
@@ -66,12 +68,7 @@ func (a *app) hooksToOffer() bool {
 }
 
 // offerHooks has the first run go on with the agents that are here, or end.
-func (a *app) offerHooks(on bool) {
-	a.mu.Lock()
-	a.offers = on
-	a.mu.Unlock()
-	a.openSettings()
-}
+func (a *app) offerHooks(on bool) { a.on(stage.HooksOffered{On: on}) }
 
 // PlanHook shows what putting our hook into the settings of an agent, or taking
 // it out, would change. It writes nothing.

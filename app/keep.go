@@ -25,9 +25,9 @@ func (a *Activity) Offered(id string) shown.Offered {
 	if err != nil || doc == nil {
 		return shown.NewOffered(found.Offers, len(found.Leases), said(err), a.app.names())
 	}
-	a.app.mu.Lock()
-	a.app.offered = offered{id, shown.Rev(doc, found.AgentID), found}
-	a.app.mu.Unlock()
+	a.mu.Lock()
+	a.offered = offered{id, shown.Rev(doc, found.AgentID), found}
+	a.mu.Unlock()
 	page := shown.NewOffered(found.Offers, len(found.Leases), "", a.app.names())
 	page.Replay = a.app.replay(found.AgentID, found.Offers)
 	return page
@@ -37,9 +37,9 @@ func (a *Activity) Offered(id string) shown.Offered {
 // exactly as it was shown, for as long as keep says. It takes the place of the
 // leases that let the request pass.
 func (s *Settings) KeepOffered(id, width string, here bool, keep string) Saved {
-	s.app.mu.Lock()
-	one := s.app.offered
-	s.app.mu.Unlock()
+	s.app.activity.mu.Lock()
+	one := s.app.activity.offered
+	s.app.activity.mu.Unlock()
 	choice := approval.Choice{Here: here}
 	if choice.Width.UnmarshalText([]byte(width)) != nil || choice.Keep.UnmarshalText([]byte(keep)) != nil {
 		return Saved{Message: unknown}

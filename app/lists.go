@@ -27,7 +27,7 @@ const (
 	listProjects = "projects"
 )
 
-// systemFolders are always trusted for safe bins (judgement.md, safe bins).
+// systemFolders are always trusted for safe bins.
 var systemFolders = []string{"/bin", "/usr/bin"}
 
 // Lists returns what stands beside the allowlist of an agent: safe bins, skills

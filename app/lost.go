@@ -32,10 +32,10 @@ const hooksNotice = "hooks"
 // hooksLost puts it into the menu, and tells once of what is new.
 func (a *app) hooksLost(list []setup.State, err error) {
 	now := lost{list, err != nil}
-	a.mu.Lock()
-	before := a.lost
-	a.lost = now
-	a.mu.Unlock()
+	a.hooks.mu.Lock()
+	before := a.hooks.lost
+	a.hooks.lost = now
+	a.hooks.mu.Unlock()
 	if title := now.since(before); title != "" {
 		native.Notify(hooksNotice, title, "See Hooks in the settings.")
 	} else if len(now.rows()) == 0 && len(before.rows()) > 0 {

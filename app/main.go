@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -177,19 +178,8 @@ func (a *app) start() error {
 // shows anew that it is them.
 func (a *app) screenAway(away bool) {
 	a.presence.forget()
-	a.isAway(away)
+	a.on(stage.ScreenAway{On: away})
 	a.orSettings(a.host.ScreenAway(away, a.prefs.get().EndSessionsAtLock))
-}
-
-func (a *app) isAway(away bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.away = away
-	for _, now := range []*asking{a.change, a.folder} {
-		if away && now != nil {
-			now.say(now.unsaid())
-		}
-	}
 }
 
 const (

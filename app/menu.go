@@ -68,9 +68,9 @@ const menuPause = 250 * time.Millisecond
 func (a *app) facts(ctx context.Context) menubar.Facts {
 	f := menubar.Facts{Now: time.Now(), Login: opensAtLogin(a.state, a.person.Home), Replaced: a.program.replaced(), Touched: len(a.host.Troubles()) > 0}
 	f.Until, f.Paused = a.host.Paused()
-	a.mu.Lock()
-	f.Hooks = a.lost.rows()
-	a.mu.Unlock()
+	a.hooks.mu.Lock()
+	f.Hooks = a.hooks.lost.rows()
+	a.hooks.mu.Unlock()
 	in := a.names()
 	waiting := a.host.Waiting()
 	for _, p := range waiting {
@@ -139,7 +139,7 @@ func endOf(l menubar.Lease) int64 {
 	return l.Ends.UnixMilli()
 }
 
-// outcomes are the words for what became of a request (design, words).
+// outcomes are the words for what became of a request.
 var outcomes = map[host.Outcome]string{
 	host.Passed: "Passed", host.AllowedOnce: "Allowed once", host.AllowedAlways: "Always allowed",
 	host.DeniedByYou: "Denied by you", host.DeniedByRule: "Denied by rule", host.Denied: "Denied",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/menubar"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/store"
@@ -70,9 +71,7 @@ func TestMenuPause(t *testing.T) {
 	if got := a.approvals.Resume(); got.OK {
 		t.Error("the pause ends by a click that was meant for something else")
 	}
-	a.app.mu.Lock()
-	a.since = a.since.Add(-guard)
-	a.app.mu.Unlock()
+	a.later(stage.Guard)
 	if got := a.approvals.Resume(); !got.OK {
 		t.Error(got.Message)
 	}
@@ -88,7 +87,7 @@ func TestPauseIsQuiet(t *testing.T) {
 	if got := a.approvals.Pause("1h"); !got.OK {
 		t.Fatal(got.Message)
 	}
-	a.eventually("it is known", func() bool { a.app.mu.Lock(); defer a.app.mu.Unlock(); return a.paused })
+	a.eventually("it is known", func() bool { return a.view().Paused })
 	answers := a.agent(t.Context(), "main", "touch", filepath.Join(a.project, "proof"))
 	q := a.question()
 	a.approvals.Ready(q.ID, 500)

@@ -12,7 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 // preferences are what a person chose about the app. They are read once: an
@@ -134,3 +136,28 @@ func (p *preferences) save(next shown.Kept) error {
 }
 
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+
+// Preferences returns what was chosen about the app.
+func (s *Settings) Preferences() shown.Preferences {
+	p := s.app.prefs.get()
+	p.CanSound, p.CanConfirm = player(isThere) != nil, mac.CanConfirm
+	return p
+}
+
+// SetPreferences saves what is chosen about the app.
+func (s *Settings) SetPreferences(p shown.Preferences) Saved {
+	if !s.app.edits() {
+		return Saved{Message: sentence(errNotOpen)}
+	}
+	if now := s.app.prefs.get(); weaker(now, p) && s.app.host.Present() {
+		if err := s.app.presence.confirm("change when it asks for Touch ID", []string{store.Every}, now.Kept); err != nil {
+			return Saved{Message: sentence(err)}
+		}
+	}
+	if err := s.app.prefs.set(p); err != nil {
+		return Saved{Message: sentence(err)}
+	}
+	s.app.host.KeepHistory(days(p.KeepDays))
+	s.app.tell(eventScreen)
+	return Saved{OK: true}
+}

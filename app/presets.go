@@ -12,8 +12,8 @@ import (
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-// developerTools are programs that mostly read (product.md, defaults and
-// numbers). After a colon stand the first arguments that one is narrowed to.
+// developerTools are programs that mostly read. After a colon stand the first
+// arguments that one is narrowed to.
 const developerTools = `
 ls cat head tail wc stat file diff cmp du df tree which pwd echo date uname
 sw_vers basename dirname realpath md5 shasum sha256sum ps uniq cut tr sort

@@ -21,7 +21,7 @@ const (
 	// previewTime bounds the look at the disk for one preview.
 	previewTime = 300 * time.Millisecond
 	// previewNames is how many programs are named, and broad from how many on
-	// an entry is called too broad (ui.md, allowlist).
+	// an entry is called too broad.
 	previewNames = 5
 	broad        = 50
 	// previewFiles bounds the files that are looked at.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/mac"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
@@ -22,16 +23,15 @@ const (
 	startedAgain = "COUNTERSIGN_STARTED_AGAIN"
 )
 
-// expectPage waits for the page to show a question, or no longer. A page
-// whose process has died shows nothing ever again, and nothing can be asked.
-// The caller holds the lock.
+// expectPage waits for the page to show a question, or no longer. The caller
+// holds the lock.
 func (a *app) expectPage(expect bool) {
 	switch {
-	case !expect && a.dead != nil:
+	case expect:
+		a.dead = time.AfterFunc(silence, rescue.Guarded(nil, "a page that shows nothing", a.pageIsDead))
+	case a.dead != nil:
 		a.dead.Stop()
 		a.dead = nil
-	case expect && a.dead == nil && !a.quitting:
-		a.dead = time.AfterFunc(silence, rescue.Guarded(nil, "a page that shows nothing", a.pageIsDead))
 	}
 }
 
@@ -39,9 +39,7 @@ func (a *app) expectPage(expect bool) {
 // waits is denied, and the agents are told that they may ask again.
 func (a *app) pageIsDead() {
 	fmt.Fprintln(os.Stderr, "Countersign: the window does not show what waits")
-	a.mu.Lock()
-	a.dead = nil
-	a.mu.Unlock()
+	a.on(stage.PageSilent{})
 	if at, err := strconv.ParseInt(os.Getenv(startedAgain), 10, 64); err == nil && time.Since(time.Unix(at, 0)) < again {
 		return
 	}

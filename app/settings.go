@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/countersign-app/countersign/app/mac"
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/config"
 	"github.com/countersign-app/countersign/backend/display"
@@ -341,57 +341,11 @@ func (s *Settings) Host() shown.Host {
 	for _, loosens := range now.Held {
 		h.Held = append(h.Held, display.Escape(loosens))
 	}
-	s.app.showsHeld(h.HeldHash)
+	s.app.on(stage.EditShown{ID: editID(h.HeldHash)})
 	if row, err := s.app.host.LastRequest(context.Background()); err == nil && row != nil {
 		h.LastRequest, h.LastPeer, h.LastAgent = row.Arrived.UnixMilli(), display.Escape(row.PeerExe), row.AgentID
 	}
 	return h
-}
-
-// AnswerEdit takes an edit of the policy file that waits, or puts back what
-// was there before it.
-func (s *Settings) AnswerEdit(hash string, accept bool) Saved {
-	onPanel := s.app.looked(shown.EditMark + hash)
-	if !onPanel && !s.app.edits() {
-		return Saved{Message: sentence(errNotOpen)}
-	}
-	if !onPanel && !s.app.sawHeld(hash) {
-		return Saved{Conflict: true, Message: "This had just changed: look at it, and press again if you mean it."}
-	}
-	answer := s.app.host.RejectEdit
-	if accept {
-		answer = s.app.host.AcceptEdit
-	}
-	if err := answer(hash); err != nil {
-		return Saved{Conflict: errors.Is(err, store.ErrChanged), Message: sentence(err)}
-	}
-	s.app.questionsChanged() // who follows edits may not have seen this one come
-	return Saved{OK: true}
-}
-
-// Preferences returns what was chosen about the app.
-func (s *Settings) Preferences() shown.Preferences {
-	p := s.app.prefs.get()
-	p.CanSound, p.CanConfirm = player(isThere) != nil, mac.CanConfirm
-	return p
-}
-
-// SetPreferences saves what is chosen about the app.
-func (s *Settings) SetPreferences(p shown.Preferences) Saved {
-	if !s.app.edits() {
-		return Saved{Message: sentence(errNotOpen)}
-	}
-	if now := s.app.prefs.get(); weaker(now, p) && s.app.host.Present() {
-		if err := s.app.presence.confirm("change when it asks for Touch ID", []string{store.Every}, now.Kept); err != nil {
-			return Saved{Message: sentence(err)}
-		}
-	}
-	if err := s.app.prefs.set(p); err != nil {
-		return Saved{Message: sentence(err)}
-	}
-	s.app.host.KeepHistory(days(p.KeepDays))
-	s.app.tell(eventScreen)
-	return Saved{OK: true}
 }
 
 // ReadEnvironment has the host read the login environment again, which takes

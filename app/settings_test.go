@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
@@ -351,9 +352,7 @@ func TestOutsideEdit(t *testing.T) {
 	if s := a.settings.AnswerEdit(held, true); s.OK || !s.Conflict {
 		t.Errorf("an edit was taken that had just come: %+v", s)
 	}
-	a.app.mu.Lock()
-	a.heldSince = a.heldSince.Add(-guard)
-	a.app.mu.Unlock()
+	a.later(stage.Guard)
 	for _, hash := range []string{"another", ""} {
 		for _, accept := range []bool{true, false} {
 			if s := a.settings.AnswerEdit(hash, accept); s.OK || !s.Conflict {
@@ -457,7 +456,7 @@ func TestOutsideEditLeft(t *testing.T) {
 			a.look(edit.ID)
 			leave(a)
 			a.eventually("the window is gone", func() bool { visible, _, _ := a.window.is(); return !visible })
-			if a.approvals.Ready(edit.ID, 500); a.approvals.Screen("").Edit != nil || a.visible {
+			if a.approvals.Ready(edit.ID, 500); a.approvals.Screen("").Edit != nil || a.view().Visible {
 				t.Error("it came back by itself")
 			}
 			a.look(edit.ID)

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"time"
-
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pending"
 )
@@ -21,7 +20,11 @@ type Reply struct {
 // are there, and this again whenever the questions change.
 func (a *Approvals) Together(agentID string) []shown.Question {
 	list := smallOf(a.app.host.Waiting(), agentID, a.app.names())
-	a.app.list(list)
+	ids := []string{}
+	for _, q := range list {
+		ids = append(ids, q.ID)
+	}
+	a.app.on(stage.Listed{IDs: ids})
 	return list
 }
 
@@ -39,29 +42,12 @@ func smallOf(waiting []approval.Prompt, agentID string, in shown.Person) []shown
 	return list
 }
 
-// list notes since when questions are on the list.
-func (a *app) list(list []shown.Question) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	was := a.listed
-	a.listed = map[string]time.Time{}
-	for _, q := range list {
-		if a.listed[q.ID] = was[q.ID]; was[q.ID].IsZero() {
-			a.listed[q.ID] = time.Now()
-		}
-	}
-}
-
 // lookedAtList reports whether a question has been on the list in sight for
 // long enough.
 func (a *app) lookedAtList(agentID, id string) bool {
-	if !a.looked(shown.ListMark + agentID) {
-		return false
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	since, there := a.listed[id]
-	return there && time.Since(since) >= guard
+	return a.stage.Looked(shown.ListMark+agentID, a.clock()) && a.stage.LookedAtList(id, a.clock())
 }
 
 // AnswerMany answers the questions of one agent that the list shows, each as

@@ -54,17 +54,17 @@ func (a *Activity) Suggestions() []shown.Suggestion {
 	}
 	slices.SortStableFunc(list, func(x, y shown.Suggestion) int { return cmp.Compare(y.Saved, x.Saved) })
 	list = list[:min(len(list), maxSuggestions)]
-	a.app.mu.Lock()
-	a.app.suggested = known
-	a.app.mu.Unlock()
+	a.mu.Lock()
+	a.suggested = known
+	a.mu.Unlock()
 	return list
 }
 
 // AddSuggested saves an entry that was suggested, exactly as it was shown.
 func (s *Settings) AddSuggested(id string) Saved {
-	s.app.mu.Lock()
-	one, known := s.app.suggested[id]
-	s.app.mu.Unlock()
+	s.app.activity.mu.Lock()
+	one, known := s.app.activity.suggested[id]
+	s.app.activity.mu.Unlock()
 	if !known {
 		return s.failed(errChanged, "")
 	}

@@ -21,7 +21,7 @@ const (
 	// one which stands for many programs.
 	surveyTime = 10 * time.Second
 	wildTime   = time.Second
-	// unusedAfter is how long an entry may go without use (ui.md, allowlist).
+	// unusedAfter is how long an entry may go without use.
 	unusedAfter = 90 * 24 * time.Hour
 )
 

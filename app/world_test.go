@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/ipc"
 	"github.com/countersign-app/countersign/backend/paths"
 )
@@ -143,9 +144,22 @@ func (a *testApp) question() shown.Question {
 // look has the page show a question for as long as a person needs.
 func (a *testApp) look(id string) {
 	a.approvals.Ready(id, 500)
+	a.later(stage.Guard)
+}
+
+// later has time go by.
+func (a *testApp) later(d time.Duration) {
 	a.app.mu.Lock()
 	defer a.app.mu.Unlock()
-	a.since = a.since.Add(-guard)
+	before := a.clock
+	a.clock = func() time.Time { return before().Add(d) }
+}
+
+// view is what the page shows now, and how the window is.
+func (a *testApp) view() stage.View {
+	a.app.mu.Lock()
+	defer a.app.mu.Unlock()
+	return a.stage.View(a.now())
 }
 
 // settingsInSight opens the settings, as a person does before an edit.

@@ -56,8 +56,7 @@ const (
 	RTL     PartKind = "rtl"     // letters that run from right to left
 )
 
-// longWord is the length from which a word may be broken, in characters
-// (design, command well).
+// longWord is the length from which a word may be broken, in characters.
 const longWord = 44
 
 // newCommand splits a text. Every rune of it is in exactly one part.

@@ -137,8 +137,7 @@ type DenyEdit struct {
 	Reason  string   `json:"reason"`
 }
 
-// Mode is one of the modes that people are shown (product.md, defaults and
-// numbers).
+// Mode is one of the modes that people are shown.
 type Mode string
 
 const (

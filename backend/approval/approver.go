@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Approver is one of those whom a question goes to, one after the other
-// (tools-gate.md, escalation): the person here, or the operators of a gateway.
+// Approver is one of those whom a question goes to, one after the other: the
+// person here, or the operators of a gateway.
 type Approver struct {
 	Who ApproverKind `json:"who"`
 	// URL is the address of the gateway, ws:// or wss://.

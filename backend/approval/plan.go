@@ -58,8 +58,7 @@ const (
 	TargetDeletes TargetOp = "deletes" // with all that is in it
 )
 
-// Effect is what an allowed program may do without a question, and is shown
-// (judgement.md, step 6).
+// Effect is what an allowed program may do without a question, and is shown.
 type Effect string
 
 const (
@@ -142,7 +141,7 @@ type Assign struct {
 }
 
 // Variable is one of the environment that a program gets, and that is not known to
-// be harmless (environment.md).
+// be harmless.
 type Variable struct {
 	Name, Value string
 	// Unknown tells that the value is not known: it is lost, or was not kept.

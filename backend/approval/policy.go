@@ -58,7 +58,7 @@ func (p Policy) Listing(list []Entry) Policy {
 }
 
 // Entry is one remembered permission: a pattern, and what narrows it. The
-// JSON names are those of exec-approvals.json (product.md).
+// JSON names are those of exec-approvals.json.
 type Entry struct {
 	ID         string   `json:"id,omitempty"`
 	Pattern    string   `json:"pattern"`

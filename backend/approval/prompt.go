@@ -126,7 +126,7 @@ func (r Result) Success() bool {
 	return r.Denied == nil && r.Error == "" && !r.TimedOut && r.ExitCode != nil && *r.ExitCode == 0
 }
 
-// The error codes of the wire (openclaw-protocol.md, §1.3).
+// The error codes of the wire.
 const (
 	CodeInvalid     = "INVALID_REQUEST"
 	CodeUnavailable = "UNAVAILABLE"

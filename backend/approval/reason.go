@@ -61,7 +61,7 @@ type Finding struct {
 }
 
 // Ending is one of the four sentences that end an agent's search for a way
-// around a refusal (judgement.md, reason codes).
+// around a refusal.
 type Ending string
 
 const (

@@ -29,7 +29,7 @@ type Request struct {
 	Cwd string
 	// Env holds the asked changes to the environment.
 	Env map[string]string
-	// Timeout ends the command. Zero means the default of product.md.
+	// Timeout ends the command. Zero means the default.
 	Timeout time.Duration
 	// Background lets the command outlive its caller.
 	Background bool
@@ -51,8 +51,8 @@ type Request struct {
 	Progress func(EventKind)
 }
 
-// Prepared is what a request was found to be (openclaw-protocol.md, §3
-// system.run.prepare).
+// Prepared is what a request was found to be, as system.run.prepare of OpenClaw
+// answers it.
 type Prepared struct {
 	Argv       []string `json:"argv"`
 	Cwd        string   `json:"cwd"` // without links
@@ -100,7 +100,7 @@ type Words struct {
 const RunMark = "COUNTERSIGN_RUN"
 
 // Claim is what the caller says about policy. It can tighten and is shown as
-// "says the caller"; it never loosens (product.md, two credentials).
+// "says the caller"; it never loosens.
 type Claim struct {
 	Security     Security `json:"security,omitempty"`
 	Ask          Ask      `json:"ask,omitempty"`

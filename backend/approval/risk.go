@@ -33,7 +33,7 @@ type Weighed struct {
 	Reasons []Finding `json:"reasons,omitempty"`
 }
 
-// Bounds of a score (tools-gate.md, risk).
+// Bounds of a score.
 const (
 	MediumFrom = 30
 	HighFrom   = 60

@@ -7,6 +7,10 @@ import (
 	"unicode"
 )
 
+// Elided is the name under which a hook says what a long text was that it left
+// out. No argument may be called so.
+const Elided = "$elided"
+
 // OpensNone is what ToolCall.Opens says of a search for names.
 const OpensNone = "-"
 
@@ -81,7 +85,7 @@ type Outcome struct {
 }
 
 // Receipt says what was judged and why, and what was answered, for machines and for
-// the agent's model (judgement.md, reason codes). It is the same at every door.
+// the agent's model. It is the same at every door.
 type Receipt struct {
 	RunID    string  `json:"runId,omitempty"`
 	Verdict  Verdict `json:"verdict"`

@@ -55,7 +55,7 @@ type ToolFile struct {
 	Protected Protected `json:"protected,omitempty"`
 }
 
-// Protected says which protected state a file is (judgement.md, step 7).
+// Protected says which protected state a file is.
 type Protected string
 
 const (

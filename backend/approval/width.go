@@ -8,7 +8,7 @@ import (
 )
 
 // Width says how much of what a program can be told is to be allowed from now
-// on (ui.md, the approval panel, 6).
+// on.
 type Width string
 
 const (
@@ -18,7 +18,7 @@ const (
 	WidthProgram Width = "program" // any arguments
 )
 
-// Keep says for how long something is remembered (product.md, leases).
+// Keep says for how long something is remembered.
 type Keep string
 
 const (

@@ -483,7 +483,7 @@ func (a *arguments) handed(p *profile, words []argument) {
 	}
 }
 
-// assigned reads NAME=VALUE before a command (environment.md).
+// assigned reads NAME=VALUE before a command.
 func (a *arguments) assigned(p *profile, name string, word argument) {
 	_, value, _ := strings.Cut(word.text, "=")
 	list, why := reaches(name, value, word.open == nil)

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces bounds what braces may become (plan-runner.md, ring 1).
+// maxBraces bounds what braces may become.
 const maxBraces = 1000
 
 // braces takes the braces of a word apart, as bash does.

@@ -8,12 +8,12 @@
 // to know. Of folders, archives and patches that a program reads, brings or removes as a
 // whole the names are looked at, within bounds.
 //
-// The rules are those of judgement.md, steps 1 to 6, and what it understands
-// of a text are the rings of plan-runner.md. What counts as inside is for who asks
-// to say: the session's folder comes with the request as a value, and where none
-// comes nothing is inside. Of everything else it shows the
-// parts it finds and leaves Plan.Root nil, so that nobody runs it without a
-// person's yes.
+// What counts as inside is for who asks to say: the session's folder comes with
+// the request as a value, and where none comes nothing is inside.
+//
+// A text that it understands whole becomes Plan.Root, which the runner can run.
+// Of every other it shows the parts it finds and leaves Plan.Root nil, so that
+// nobody runs it without a person's yes.
 package command
 
 import (
@@ -252,8 +252,8 @@ func finding(reason approval.Reason, format string, args ...any) approval.Findin
 	return approval.Finding{Reason: reason, Sentence: fmt.Sprintf(format, args...)}
 }
 
-// Limits on the work that one request can cause (judgement.md, step 2). They
-// fail to a question, never to a weaker rule.
+// Limits on the work that one request can cause. They fail to a question, never
+// to a weaker rule.
 const (
 	maxText    = 64 << 10
 	maxName    = 1024

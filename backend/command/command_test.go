@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +14,13 @@ import (
 	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/command"
 )
+
+// An analysis leaves much behind and keeps little: garbage is collected less often
+// than in a program that stays.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
 
 // invented is an invented machine with the usual programs.
 func invented() *command.Analyzer {
@@ -759,7 +767,7 @@ func TestRawCommandVectors(t *testing.T) {
 // Every section of the list is a kind that policy knows, and no name stands
 // in two.
 func TestKindsList(t *testing.T) {
-	text, err := os.ReadFile("kinds.txt")
+	text, err := os.ReadFile("../programs/kinds.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -783,6 +791,7 @@ func TestKindsList(t *testing.T) {
 			if section == "" {
 				break
 			}
+			name = strings.TrimSuffix(name, "!")
 			if other := seen[name]; other != "" {
 				t.Errorf("%s is a %s and a %s", name, other, section)
 			}

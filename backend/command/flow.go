@@ -313,7 +313,7 @@ func (t *textJob) startsStage(stage *syntax.Stmt, dir string) bool {
 	return !timed && !stage.Negated
 }
 
-// maxStages bounds how many programs run at once (plan-runner.md, limits).
+// maxStages bounds how many programs run at once.
 const maxStages = 32
 
 // stages takes a pipeline apart. both tells of each stage whether |& follows,

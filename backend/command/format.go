@@ -6,9 +6,9 @@ import (
 )
 
 // Format writes an argument vector as one line for reading, in the form that
-// callers send as rawCommand (openclaw-protocol.md, §4 "Formatting"): a word
-// that is empty or holds white space or a quote is quoted. A shell would read
-// other words in it, and so would a person: see Quote.
+// callers of OpenClaw's protocol send as rawCommand: a word that is empty or
+// holds white space or a quote is quoted. A shell would read other words in it,
+// and so would a person: see Quote.
 func Format(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

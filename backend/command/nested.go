@@ -11,7 +11,7 @@ import (
 // nested adds the programs that the words of a segment name, as segments of
 // their own: for a wrapper, a shell or an unknown program, what follows its
 // own name may be a command. As the last word of an unknown program, only
-// shells and their like count as one (judgement.md, step 4, general rule).
+// shells and their like count as one.
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
 	if outer.Program == nil && outer.Builtin == "" && startingBuiltins()[first(outer.Argv)] {

@@ -11,8 +11,7 @@ import (
 )
 
 // read parses a text for a shell. What no two readers can be trusted to read
-// alike is unreadable, and what is too much for the parser never reaches it
-// (judgement.md, step 2).
+// alike is unreadable, and what is too much for the parser never reaches it.
 func read(text, shell string) (*syntax.File, approval.Finding) {
 	no := func(reason approval.Reason, format string, args ...any) (*syntax.File, approval.Finding) {
 		return nil, finding(reason, format, args...)
@@ -206,7 +205,7 @@ func delimited(text string, file *syntax.File) bool {
 
 // joins reports whether the text means the same when its lines are joined
 // where a backslash ends them. A shell joins them before it reads words; the
-// parser does not always (lessons.md, 4).
+// parser does not always.
 func joins(text string, file *syntax.File, g grammar) bool {
 	literal := make(spans, len(text)) // where a backslash is only a backslash
 	comments := make(spans, len(text))

@@ -69,7 +69,7 @@ func shellOptions(words []string, letters string) (options []string, ok bool) {
 	return options, true
 }
 
-// ownBuiltins are done by the runner itself (plan-runner.md, builtins).
+// ownBuiltins are done by the runner itself.
 var ownBuiltins = words("cd : true false pwd exit echo")
 
 // startedBuiltins are builtins of every shell that we start as programs, from

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
 	"github.com/countersign-app/countersign/backend/verbs"
 )
 
@@ -162,7 +163,7 @@ var awks = words("awk gawk mawk nawk original-awk")
 // codeOperates looks for our own verbs in the code that an interpreter or a shell is
 // given: in its words and in the texts that it is fed.
 func codeOperates(seg *approval.Segment, fed ...string) string {
-	awk := seg.Program != nil && slices.ContainsFunc(otherNames(path.Base(seg.Program.File.Path)), func(name string) bool { return awks()[name] })
+	awk := seg.Program != nil && slices.ContainsFunc(programs.PlainNames(path.Base(seg.Program.File.Path)), func(name string) bool { return awks()[name] })
 	if seg.Floor != "" || seg.Kind != approval.KindInterpreter && seg.Kind != approval.KindShell && !awk {
 		return seg.Floor
 	}

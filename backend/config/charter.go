@@ -16,9 +16,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
-// Charter says what the agents may do that it holds for (tools-gate.md): a file
+// Charter says what the agents may do that it holds for: a file
 // charters/NAME.json5. Its patterns name a tool ("file_write", "github/*",
 // "group:fs") or the first words of a command ("git push --force").
 type Charter struct {
@@ -140,7 +141,7 @@ func ParseCharter(name string, text []byte) (c Charter, err error) {
 			return bad("%s holds an empty pattern", key)
 		}
 		for _, pattern := range list {
-			if why := approval.NamesNoTool(strings.TrimSpace(pattern)); why != "" {
+			if why := toolnames.NoTool(strings.TrimSpace(pattern), approval.ToolMark); why != "" {
 				return bad("%q in %s %s", pattern, key, why)
 			}
 		}
@@ -302,7 +303,7 @@ func known(word string) bool {
 	return alias(word) || strings.Contains(word, "_") || strings.HasPrefix(word, "group:") || strings.HasPrefix(word, "profile:")
 }
 
-// alias reports whether a word is another name of a tool (tools-gate.md).
+// alias reports whether a word is another name of a tool.
 func alias(word string) bool {
 	switch word {
 	case "bash", "shell", "exec", "read", "write", "edit", "delete", "list", "fetch", "search":

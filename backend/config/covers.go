@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // both returns what two lists have in common: of two that meet the narrower one. A
@@ -74,7 +76,7 @@ func coversArgs(wide, narrow approval.Entry) bool {
 	case len(wide.Args) > len(narrow.Args),
 		wide.ArgsExact && (!narrow.ArgsExact || len(wide.Args) != len(narrow.Args)):
 		return false
-	case len(wide.Args) == 0 && approval.Privileged(wide.Pattern[strings.LastIndexByte(wide.Pattern, '/')+1:]):
+	case len(wide.Args) == 0 && programs.Raises(wide.Pattern[strings.LastIndexByte(wide.Pattern, '/')+1:]):
 		return len(narrow.Args) == 0 // without words it permits nothing
 	}
 	for i, word := range wide.Args {
@@ -88,19 +90,19 @@ func coversArgs(wide, narrow approval.Entry) bool {
 // coversTool reports whether one pattern of tools stands for another: every tool, a
 // group for its tools, or a wildcard at the end for what begins so.
 func coversTool(wide, narrow string) bool {
-	group := approval.ToolGroup(wide)
+	group := toolnames.Group(wide)
 	switch {
 	case wide == narrow, wide == "*":
 		return true
 	case group != nil:
-		tools := approval.ToolGroup(narrow)
+		tools := toolnames.Group(narrow)
 		if tools == nil {
 			tools = []string{narrow}
 		}
 		return !slices.ContainsFunc(tools, func(tool string) bool { return !slices.Contains(group, tool) })
 	}
 	prefix, ok := strings.CutSuffix(wide, "*")
-	ofServer := strings.Contains(prefix, "/")                                                    // else it is for the agent's own
-	other := alias(narrow) || approval.ToolGroup(narrow) != nil || strings.Contains(narrow, `\`) // it means what it does not say
+	ofServer := strings.Contains(prefix, "/")                                                 // else it is for the agent's own
+	other := alias(narrow) || toolnames.Group(narrow) != nil || strings.Contains(narrow, `\`) // it means what it does not say
 	return ok && !other && !strings.ContainsAny(prefix, `*\`) && strings.HasPrefix(narrow, prefix) && ofServer == strings.Contains(narrow, "/")
 }

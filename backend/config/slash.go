@@ -49,7 +49,7 @@ type Slash struct {
 // A command stands at the start of a message or after a blank.
 var slashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)/(exec|elevated|elev)(?:$|[\s:])`) })
 
-// ParseSlash finds the first command in a message (openclaw-protocol.md 5).
+// ParseSlash finds the first command in a message.
 func ParseSlash(message string) (s Slash, found bool) {
 	at := slashes().FindStringSubmatchIndex(message)
 	if at == nil {

@@ -199,53 +199,11 @@ func (r *reader) oneCase() (c Case, base place, err error) {
 			return r.skip()
 		}
 		read[key] = true
-		switch key {
-		case "id":
-			c.ID, err = r.str()
-		case "class":
-			c.Class, err = r.str()
-		case "origin":
-			c.Origin, err = r.str()
-		case "input":
-			if r.next() == '"' {
-				c.Text, err = r.str()
-			} else {
-				c.Argv, err = r.strings()
-			}
-		case "env":
-			c.Env = map[string]string{}
-			err = r.object(func(name string) (err error) {
-				c.Env[name], err = r.str()
-				return err
-			})
-		case "rawCommand":
-			c.RawCommand, err = r.str()
-		case "sessionKey":
-			c.SessionKey, err = r.str()
-		case "policy":
+		if key == "policy" {
 			base, err = r.casePolicy(&c)
-		case "expect":
-			var word string
-			word, err = r.word(verdicts...)
-			c.Expect = approval.Verdict(word)
-		case "accept":
-			err = r.list(func() error {
-				word, err := r.word(append(verdicts, strip)...)
-				c.Accept = append(c.Accept, word)
-				return err
-			})
-		case "tier":
-			var word string
-			word, err = r.word(string(Must), string(Should), string(Info))
-			c.Tier = Tier(word)
-		case "strict_may_ask":
-			c.StrictMayAsk, err = r.boolean()
-		case "source", "difficulty", "why", "note":
-			err = r.skip()
-		default:
-			err = r.unknown()
+			return err
 		}
-		return err
+		return r.caseField(&c, key)
 	})
 	if err != nil {
 		return c, base, err
@@ -264,6 +222,54 @@ func (r *reader) oneCase() (c Case, base place, err error) {
 		err = r.bad(at, "accept leaves out %q, which is expected", c.Expect)
 	}
 	return c, base, err
+}
+
+func (r *reader) caseField(c *Case, key string) (err error) {
+	switch key {
+	case "id":
+		c.ID, err = r.str()
+	case "class":
+		c.Class, err = r.str()
+	case "origin":
+		c.Origin, err = r.str()
+	case "input":
+		if r.next() == '"' {
+			c.Text, err = r.str()
+		} else {
+			c.Argv, err = r.strings()
+		}
+	case "env":
+		c.Env = map[string]string{}
+		err = r.object(func(name string) (err error) {
+			c.Env[name], err = r.str()
+			return err
+		})
+	case "rawCommand":
+		c.RawCommand, err = r.str()
+	case "sessionKey":
+		c.SessionKey, err = r.str()
+	case "expect":
+		var word string
+		word, err = r.word(verdicts...)
+		c.Expect = approval.Verdict(word)
+	case "accept":
+		err = r.list(func() error {
+			word, err := r.word(append(verdicts, strip)...)
+			c.Accept = append(c.Accept, word)
+			return err
+		})
+	case "tier":
+		var word string
+		word, err = r.word(string(Must), string(Should), string(Info))
+		c.Tier = Tier(word)
+	case "strict_may_ask":
+		c.StrictMayAsk, err = r.boolean()
+	case "source", "difficulty", "why", "note":
+		err = r.skip()
+	default:
+		err = r.unknown()
+	}
+	return err
 }
 
 // casePolicy reads the policy of a case and says where it names its base.

@@ -163,8 +163,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// specification cuts the lists out of environment.md: names and patterns of
-// the sections 1 to 3, in order.
+// specification cuts the lists out of testdata/environment.md: names and
+// patterns of the sections 1 to 3, in order.
 func specification(t *testing.T) (lists [3][]string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/environment.md")
@@ -181,8 +181,8 @@ func specification(t *testing.T) (lists [3][]string) {
 	return lists
 }
 
-// TestSpecification holds every name and pattern of environment.md against the
-// list, in three spellings; a star is tried with text and without.
+// TestSpecification holds every name and pattern of testdata/environment.md
+// against the list, in three spellings; a star is tried with text and without.
 func TestSpecification(t *testing.T) {
 	want := [3]Class{Refused, Fixed, Asks}
 	least := [3]int{190, 10, 35}
@@ -265,7 +265,7 @@ func TestInheritedVectors(t *testing.T) {
 func TestVectors(t *testing.T) {
 	keys := readPolicy(t).keys()
 	// OpenClaw refuses all of them. Ours: Fixed is refused too, Asks is asked
-	// where the third list of environment.md names it, and nothing passes.
+	// where the third list of testdata/environment.md names it, and nothing passes.
 	asks := map[string]bool{}
 	for _, key := range keys {
 		switch Requested(key) {

@@ -99,7 +99,8 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestHarmlessList holds the names of the list against those of environment.md.
+// TestHarmlessList holds the names of the list against those of
+// testdata/environment.md.
 func TestHarmlessList(t *testing.T) {
 	data, err := os.ReadFile("testdata/environment.md")
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/countersign-app/countersign/backend/policy"
 )
 
-// escalation is the way of one question from approver to approver
-// (tools-gate.md). The person here may answer all the time, and the first
-// answer counts.
+// escalation is the way of one question from approver to approver. The person
+// here may answer all the time, and the first answer counts.
 type escalation struct {
 	turns []approval.Turn
 	ends  time.Time // of the last one; zero where there is no list

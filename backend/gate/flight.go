@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -227,21 +226,24 @@ func (f *flight) ask(ctx context.Context) *approval.Denial {
 	if answer.Decision != approval.AllowOnce && answer.Decision != approval.AllowAlways {
 		return f.refusedBy(answer)
 	}
-	f.byPerson = answer.By != judge.ByPolicy
 	if was != nil {
 		shown = was
 	}
+	return f.accept(ctx, answer, shown)
+}
+
+// accept lets through what a yes was given to, as long as all is still as it was shown.
+func (f *flight) accept(ctx context.Context, answer approval.Answer, shown *bound) *approval.Denial {
+	f.byPerson = answer.By != judge.ByPolicy
 	always, offered := shown.Judgement.Chosen(answer.Choice, f.judged.Req.SessionKey)
 	if d := f.confirm(ctx, shown.Shown, "while the question was open"); d != nil {
 		return d
 	}
-	if answer.Decision == approval.AllowAlways {
-		if !offered {
-			return judge.Deny(approval.ReasonApprovalCancelled, "this answer was not offered, so nothing ran")
-		}
-		if answer.Shared {
-			return f.grants()
-		}
+	switch {
+	case answer.Decision != approval.AllowAlways:
+	case !offered:
+		return judge.Deny(approval.ReasonApprovalCancelled, "this answer was not offered, so nothing ran")
+	case !answer.Shared:
 		if d := f.remember(always, answer.Choice.Keep); d != nil {
 			return d
 		}
@@ -370,32 +372,4 @@ func (f *flight) learn(c *judge.Case) (again bool, d *approval.Denial) {
 		d = judge.Deny(approval.ReasonApprovalCancelled, "what runs cannot be recorded: "+err.Error())
 	}
 	return errors.Is(err, store.ErrChanged), d
-}
-
-// key names a question for merging: requests share one only if everything
-// that is shown with it is the same, down to the files that would run.
-func (f *flight) key() string {
-	parts := []string{string(f.judged.Req.Who), f.judged.Req.AgentID, f.judged.Req.SessionKey, fmt.Sprint(f.judged.Req.Claim, f.judged.Judgement), f.judged.Plan.Shell, f.judged.Plan.Text, fmt.Sprint(f.judged.Plan.Cwd.Path, f.judged.Plan.Cwd.Dev, f.judged.Plan.Cwd.Ino, f.judged.Plan.Folder)}
-	parts = append(parts, f.judged.Req.Command...)
-	parts = append(parts, "", "")
-	for name, value := range sorted(f.judged.Req.Env) {
-		parts = append(parts, name, value)
-	}
-	if t := f.judged.Plan.Tool; t != nil {
-		parts = append(parts, "tool", t.Digest, t.Source, fmt.Sprint(t.Files))
-	}
-	parts = append(parts, "", identity(f.judged.Plan.Outer))
-	for _, s := range f.judged.Plan.Segments {
-		parts = append(parts, s.Dir, identity(s.Program), fmt.Sprint(s.Code))
-	}
-	return strings.Join(parts, "\x00")
-}
-
-// identity names a program and all that interprets it.
-func identity(res *approval.Resolution) string {
-	var b strings.Builder
-	for ; res != nil; res = res.Interpreter {
-		fmt.Fprint(&b, res.Path, res.File, res.InterpreterArg)
-	}
-	return b.String()
 }

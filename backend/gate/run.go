@@ -66,7 +66,7 @@ func (f *flight) recorded(ctx context.Context) error {
 	return f.gate.History.Sync(ctx)
 }
 
-// exitDenied is the status of a command that a denial ended (plan-runner.md).
+// exitDenied is the status of a command that a denial ended.
 const exitDenied = 126
 
 // fromPlan reports whether a text runs from its plan, without its shell.
@@ -78,7 +78,7 @@ func (f *flight) fromPlan() bool {
 
 // job is what the runner gets. A text that policy allows runs from its plan;
 // what a person allowed, and everything under full, starts exactly the
-// program that was asked for (judgement.md, three ways to run).
+// program that was asked for.
 func (f *flight) job(ctx context.Context) runner.Job {
 	mode := runner.ModeArgv
 	if f.fromPlan() {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -122,24 +121,6 @@ func (s *standing) drop(which func(a *standingAnswer) bool) (dropped int) {
 }
 
 func (a *standingAnswer) id() string { return hex.EncodeToString(a.holds[0][:8]) }
-
-// same names a request by what it would run and change, not by how it was judged:
-// once for all that its agent asks, in whatever process, and once for all of the
-// family that asks, by whatever name.
-func (f *flight) same() []answerKey {
-	parts := []string{f.judged.Plan.Text, fmt.Sprint(f.judged.Plan.Cwd.Path, f.judged.Plan.Cwd.Dev, f.judged.Plan.Cwd.Ino)}
-	for name, value := range sorted(f.judged.Req.Env) {
-		parts = append(parts, name, value)
-	}
-	if t := f.judged.Plan.Tool; t != nil && !t.Command {
-		parts = append(parts, "tool", t.FullName(), string(t.Args))
-	}
-	for _, s := range f.judged.Plan.Segments {
-		parts = append(parts, "program", s.Dir, identity(s.Program), fmt.Sprint(s.Code))
-	}
-	what := strings.Join(parts, "\x00")
-	return []answerKey{keyOf("agent "+f.judged.Req.AgentID, what), keyOf(pending.Family(f.judged.Req.Peer, f.judged.Req.AgentID), what)}
-}
 
 // ofSession narrows the names of a request to those who ask in a session.
 func ofSession(same []answerKey, sessionKey string) (keys []answerKey) {

@@ -44,8 +44,7 @@ func (w *words) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &w.Text)
 }
 
-// argv is the command as a machine of a platform runs it
-// (openclaw-protocol.md 5).
+// argv is the command as a machine of a platform runs it.
 func (w words) argv(platform string) []string {
 	switch {
 	case w.Text == "":
@@ -68,8 +67,8 @@ func (w words) String() string {
 const (
 	// maxTimeout is the longest time that a command may run.
 	maxTimeout = config.MaxTimeout
-	// asking is how long a person may take to answer (product.md), and grace what
-	// an answer may take to come back.
+	// asking is how long a person may take to answer, and grace what an answer may
+	// take to come back.
 	asking = 10 * time.Minute
 	grace  = 10 * time.Second
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/countersign-app/countersign/backend/link"
 )
 
-// platforms are those whose nodes may run commands, with their families
-// (openclaw-protocol.md 3). A node that names another one is not believed.
+// platforms are those whose nodes may run commands, with their families. A node
+// that names another one is not believed.
 var platforms = map[string]string{"macos": "mac", "linux": "linux", "windows": "windows"}
 
 // surface fills in which commands of a node may be called: what it offers and

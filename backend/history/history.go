@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// The bounds of product.md, for an Options that does not say otherwise.
+// The bounds for an Options that does not say otherwise.
 const (
 	defaultRows  = 1_000_000
 	defaultBytes = 1 << 30
@@ -42,7 +42,7 @@ type Options struct {
 	// Log gets failures and recoveries; nothing is logged if nil.
 	Log *slog.Logger
 	// MaxRows, MaxBytes and MaxAge bound what is kept, oldest first. Zero
-	// means the numbers of product.md.
+	// means the defaults of this package.
 	MaxRows  int64
 	MaxBytes int64
 	MaxAge   time.Duration

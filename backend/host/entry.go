@@ -10,8 +10,7 @@ import (
 // RecordIdentity notes in an entry that is about to be added what its pattern
 // means now, if it has no wildcard: where a link leads, so that the entry covers
 // this target and not any later one, and the hash and the signer of a file that
-// a program of this user could change (judgement.md, steps 5 and 7), or of any
-// if the entry demands them.
+// a program of this user could change, or of any if the entry demands them.
 func RecordIdentity(e *approval.Entry, home string) {
 	pattern, err := glob.Parse(e.Pattern, home)
 	if err != nil {

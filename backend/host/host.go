@@ -61,8 +61,7 @@ type Options struct {
 	Terminal bool
 	// Panel tells that a person is asked in a panel of this process. The
 	// command line may then deny and tighten; to allow is for the panel, and what
-	// loosens is asked about there, except while FromTerminal returns true
-	// (product.md, two credentials).
+	// loosens is asked about there, except while FromTerminal returns true.
 	Panel        bool
 	FromTerminal func() bool
 	// AskPerson shows a change of the command line in that panel and returns the
@@ -103,7 +102,7 @@ type Options struct {
 	// for a host that cannot: such a yes is refused.
 	Confirm func(what string, agents []string) error
 	// KeepHistory is how long a row of the history is kept at most; 0 for as
-	// long as product.md says.
+	// long as package history does by itself.
 	KeepHistory time.Duration
 	Version     string
 	Log         *slog.Logger
@@ -111,6 +110,7 @@ type Options struct {
 
 // Host is a running exec host.
 type Host struct {
+	patience  time.Duration // of StopEverything; tests alone change it
 	opt       Options
 	log       *slog.Logger
 	store     *store.Store
@@ -146,7 +146,7 @@ type Host struct {
 // Start opens the state folder, takes its lock and begins to answer on the
 // socket. A folder whose host is alive gives ipc.ErrLive.
 func Start(opt Options) (*Host, error) {
-	h := &Host{opt: opt, log: opt.Log, looker: preview.New(), started: time.Now(), machineDone: make(chan struct{})}
+	h := &Host{opt: opt, log: opt.Log, patience: stopPatience, looker: preview.New(), started: time.Now(), machineDone: make(chan struct{})}
 	h.askers.always = opt.WaitForAnswers
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel

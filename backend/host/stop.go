@@ -54,7 +54,7 @@ func (h *Host) StopEverything(by string) (Stopped, error) {
 
 // endAll ends what runs and returns how many commands that were.
 func (h *Host) endAll() (int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), h.patience)
 	defer cancel()
 	return h.runner.StopAll(ctx)
 }

@@ -199,3 +199,34 @@ func (u *unwanted) forget() {
 	defer u.mu.Unlock()
 	u.row = 0
 }
+
+// errPanel says that a yes belongs to the panel.
+var errPanel = errors.New("the app is running, so this is for its window: answer there, or switch on \"Answer from the terminal\" in its settings")
+
+// panelOnly reports whether only the panel may allow and loosen.
+func (h *Host) panelOnly() bool {
+	return h.opt.Panel && (h.opt.FromTerminal == nil || !h.opt.FromTerminal())
+}
+
+// Opened is what `window.open` returns.
+type Opened struct {
+	// GivesWay tells that this host ends, so that the caller can be the host.
+	GivesWay bool `json:"givesWay,omitempty"`
+}
+
+var errPausedHost = errors.New("a host runs here without a window and is paused, and its end would end the pause: run `countersign resume` first")
+
+func windowOpen(h *Host, _ context.Context, _ ipc.Call) (any, error) {
+	switch {
+	case h.opt.OpenWindow != nil:
+		h.opt.OpenWindow()
+		return Opened{}, nil
+	case h.opt.GiveWay != nil:
+		if _, paused := h.Paused(); paused {
+			return nil, errPausedHost // another host would know nothing of it
+		}
+		h.opt.GiveWay()
+		return Opened{GivesWay: true}, nil
+	}
+	return nil, errors.New("this host has no window")
+}

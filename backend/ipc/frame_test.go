@@ -148,8 +148,8 @@ func refusedAs(kind, code, message, reason string) string {
 
 func no(message, reason string) string { return refusedAs(answerExec, CodeInvalid, message, reason) }
 
-// TestHostileFrames is wire.md's table, a line a case. None of them may reach
-// the handler.
+// TestHostileFrames sends what no client of ours does, a line a case. None of
+// them may reach the handler.
 func TestHostileFrames(t *testing.T) {
 	const good = `{"command":["ls"]}`
 	var (

@@ -125,7 +125,7 @@ const (
 	CodeNothing = "NOTHING_WAITS"
 )
 
-// Reasons that only the socket gives (wire.md).
+// Reasons that only the socket gives.
 const (
 	reasonTTL  approval.Reason = "ttl"
 	reasonHMAC approval.Reason = "hmac"

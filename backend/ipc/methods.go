@@ -23,7 +23,7 @@ var bridges = map[string]bool{MethodAskers: true, "pending.escalated": true, "pe
 const MethodAskers = "askers.add"
 
 // methods are those of kind call, with the weakest credential that each
-// accepts (product.md, two credentials).
+// accepts.
 var methods = map[string]credential{
 	"status":         byToken,
 	"pending.list":   byToken,

@@ -80,8 +80,8 @@ func execField(x *Exec, key string, v json.RawMessage) error {
 	return nil
 }
 
-// checkExec refuses what has the right types and still means nothing
-// (openclaw-protocol.md 1.3). A claim is only shaped here, never believed.
+// checkExec refuses what has the right types and still means nothing. A claim
+// is only shaped here, never believed.
 func checkExec(x Exec) *Error {
 	r := x.Request
 	grant := r.Claim.Decision == approval.AllowOnce || r.Claim.Decision == approval.AllowAlways

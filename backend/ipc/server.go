@@ -30,8 +30,8 @@ const (
 	// other one could keep the operator out by connecting and saying nothing.
 	maxConns      = 1_000
 	reservedConns = 32
-	// defaultRate is what one process may send a second before it is read
-	// later (wire.md).
+	// defaultRate is how many frames one process may send a second before it is
+	// read later.
 	defaultRate = 500
 )
 
@@ -121,22 +121,6 @@ type socket struct {
 	file     os.FileInfo
 	listener *net.UnixListener
 }
-
-// Lock is a lifecycle lock that this process holds.
-type Lock struct{ file *os.File }
-
-// Hold takes a lifecycle lock for as long as it is not closed. One that
-// another process has gives ErrLive.
-func Hold(path string) (*Lock, error) {
-	f, err := holdLock(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Lock{f}, nil
-}
-
-// Close lets go of the lock.
-func (l *Lock) Close() { l.file.Close() }
 
 // Listen takes the lock and the path and opens the socket. It never takes a
 // path from a process that listens on it: the error is ErrLive then. Call
@@ -301,61 +285,6 @@ func (s *Server) take(nc *net.UnixConn) {
 		defer rescue.Catch(s.log, "the end of a connection", c.kill)
 		c.serve()
 	}()
-}
-
-// forget takes a connection off the list.
-func (s *Server) forget(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, c)
-}
-
-// forOurs is how many connections one process of our programs may have: a node
-// service uses one for each command of a gateway.
-func (s *Server) forOurs() int { return s.maxConns - 2*s.reserved }
-
-// room reports whether there is a place for a connection. taking is
-// locked, so the answer holds until it is added.
-func (s *Server) room(nc *net.UnixConn) bool {
-	s.mu.Lock()
-	free := s.maxConns - len(s.conns)
-	s.mu.Unlock()
-	return free > s.reserved || free > 0 && s.mayOperate(nc) || s.makeRoom()
-}
-
-// mayOperate is for those who could operate: our own program asks as well.
-func (s *Server) mayOperate(nc *net.UnixConn) bool {
-	who, err := s.peerOf(nc)
-	if err != nil || who.uid != s.uid {
-		return false
-	}
-	peer, err := s.look(who)
-	return err == nil && s.door.MayOperate(peer) == nil
-}
-
-// makeRoom ends a connection on which nothing waits, if there is one: who keeps
-// many and says nothing keeps nobody else out.
-func (s *Server) makeRoom() bool {
-	idle := s.callers.idlest()
-	if idle == nil {
-		return false
-	}
-	s.mu.Lock()
-	delete(s.conns, idle)
-	s.mu.Unlock()
-	idle.kill()
-	return true
-}
-
-// add counts one more connection, unless the server stops.
-func (s *Server) add(c *conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.conns[c] = struct{}{}
-		s.done.Add(1)
-	}
-	return !s.closed
 }
 
 // Askers are the families of those that asked, the last one first.

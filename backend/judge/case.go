@@ -96,9 +96,9 @@ func (j *Judge) input(agentID string) policy.Input {
 }
 
 // Became is the case of a command of the text whose words only the run could tell.
-// It is not judged yet.
+// It is not judged yet, and what was paid for it is for the caller to say.
 func (c *Case) Became(ctx context.Context, seg int, argv []string, dir string) Case {
-	part := Case{Req: c.Req, judge: c.judge, machine: c.machine, whole: &c.Plan, Paid: c.Paid}
+	part := Case{Req: c.Req, judge: c.judge, machine: c.machine, whole: &c.Plan}
 	part.Plan = c.machine.Analyzer.Final(ctx, &c.Plan, &c.Plan.Segments[seg], argv, dir)
 	return part
 }

@@ -90,8 +90,8 @@ func Receipt(d approval.Denial) approval.Receipt {
 	}
 }
 
-// messages are the texts that callers of the protocol know
-// (openclaw-protocol.md, §1.3). Other reasons are told in their sentence.
+// messages are the texts that callers of OpenClaw's protocol know. Other reasons
+// are told in their sentence.
 var messages = map[approval.Reason]string{
 	approval.ReasonSecurityDeny:      "SYSTEM_RUN_DISABLED: security=deny",
 	approval.ReasonUserDenied:        "SYSTEM_RUN_DENIED: user denied",

@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// script is a gateway that knows nothing of our own frames: it sends what is
-// written down (openclaw-protocol.md, 3) and looks at what comes back.
+// script is a gateway that knows nothing of our own frames: it sends the texts
+// of the protocol of OpenClaw and looks at what comes back.
 type script struct {
 	*testing.T
 	*websocket.Conn

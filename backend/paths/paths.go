@@ -16,7 +16,7 @@ type State struct {
 	// Dir is the folder, absolute. All files in it are 0600, it is 0700.
 	Dir string
 	// Beside is set when Dir is a subfolder because an OpenClaw that keeps
-	// its own store lives in the parent (product.md, where files live).
+	// its own store lives in the parent.
 	Beside bool
 }
 

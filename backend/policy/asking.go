@@ -41,8 +41,7 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 
 // fallback applies askFallback, as far as the caller's own claim does not
 // tighten it: allowlist lets through what only ask=always asked about, full
-// what no floor, denylist or protected state stands against (judgement.md,
-// step 7).
+// what no floor, denylist or protected state stands against.
 func (r *Rules) fallback(in Input, j approval.Judgement, passed bool) approval.Judgement {
 	held := r.policy.AskFallback
 	if held != approval.SecurityUnset {

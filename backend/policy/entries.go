@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/paths"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // covered judges a segment by the entries. Where none lets it pass, the finding
@@ -134,7 +135,7 @@ func (one *rule) narrowed(in Input, s *approval.Segment) bool {
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
 		return false
 	}
-	if approval.Privileged(path.Base(s.Program.File.Path)) && len(one.Args) == 0 {
+	if programs.Raises(path.Base(s.Program.File.Path)) && len(one.Args) == 0 {
 		return false
 	}
 	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {

@@ -10,9 +10,9 @@ import (
 )
 
 // compare holds a program, and what interprets it, against what is recorded
-// under an entry (judgement.md, step 7, changed file). learn are the files of
-// which the entry holds no record or an older one; changed is the first that is
-// a reason to ask, "" for none. A file that only the system's package manager
+// under an entry: a file that changed since is asked about. learn are the files
+// of which the entry holds no record or an older one; changed is the first that
+// is a reason to ask, "" for none. A file that only the system's package manager
 // changes needs no record.
 func (one *rule) compare(in Input, res *approval.Resolution) (learn []approval.Seen, changed string) {
 	link, changed := one.led(res)

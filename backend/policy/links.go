@@ -11,9 +11,9 @@ import (
 )
 
 // byLink reports whether an entry may mean a program by the link to it. What
-// runs any code is never covered through a link (judgement.md, step 5), which
-// may have a harmless name. Links that only root or a package manager makes are
-// names like any other: python3 is one.
+// runs any code is never covered through a link, which may have a harmless
+// name. Links that only root or a package manager makes are names like any
+// other: python3 is one.
 func byLink(res *approval.Resolution, kind approval.ProgramKind) bool {
 	return !runsAny[kind] || res.Kept || sameStore(res.Link, res.File.Path)
 }

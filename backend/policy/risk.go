@@ -9,47 +9,47 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/envnames"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // reasonRisk says how high the risk is that a reason to ask stands for, and
-// where that comes from: a step of judgement.md, or a place of ui.md. A reason
-// that is in neither list is high.
+// why. A reason that is in neither list is high.
 var reasonRisk = []struct {
 	level  approval.Risk
 	reason approval.Reason
-	source string
+	why    string
 }{
-	{approval.RiskHigh, approval.ReasonBinaryChanged, "ui, panel 6: a changed program"},
-	{approval.RiskHigh, approval.ReasonChangesConfig, "step 6: it stays, and later commands follow it"},
-	{approval.RiskHigh, approval.ReasonChangesSystem, "step 6: the machine, not the project"},
-	{approval.RiskHigh, approval.ReasonDeletes, "step 6: more than literal targets in the folder"},
-	{approval.RiskHigh, approval.ReasonDenylisted, "step 7: the person's own rule"},
-	{approval.RiskHigh, approval.ReasonEnvAsks, "environment: what is not known to be harmless"},
-	{approval.RiskHigh, approval.ReasonEnvRefused, "environment, first list: loaders and helpers"},
-	{approval.RiskHigh, approval.ReasonEvaluates, "step 3: evaluating builtins"},
-	{approval.RiskHigh, approval.ReasonFloor, "step 7: never, whatever policy says"},
-	{approval.RiskHigh, approval.ReasonOutsideFolder, "ui, panel 6: outside the working directory"},
-	{approval.RiskHigh, approval.ReasonProtectedState, "step 7: keys, start-up files, our own state"},
-	{approval.RiskHigh, approval.ReasonSteersScreen, "step 6: it could press our button"},
-	{approval.RiskHigh, approval.ReasonTooComplex, "step 2: not all of it was looked at"},
-	{approval.RiskHigh, approval.ReasonUnreadable, "step 2: it may read as something else"},
-	{approval.RiskHigh, approval.ReasonUntrustedPath, "step 5: others choose the program"},
-	{approval.RiskHigh, approval.ReasonUploads, "step 6: what is sent does not come back"},
-	{approval.RiskHigh, approval.ReasonWrapperUnclear, "step 4: what it starts is not known"},
+	{approval.RiskHigh, approval.ReasonBinaryChanged, "another program by the name that was allowed"},
+	{approval.RiskHigh, approval.ReasonChangesConfig, "it stays, and later commands follow it"},
+	{approval.RiskHigh, approval.ReasonChangesSystem, "the machine, not the project"},
+	{approval.RiskHigh, approval.ReasonDeletes, "more than literal targets in the folder"},
+	{approval.RiskHigh, approval.ReasonDenylisted, "the person's own rule"},
+	{approval.RiskHigh, approval.ReasonEnvAsks, "what is not known to be harmless"},
+	{approval.RiskHigh, approval.ReasonEnvRefused, "loaders and helpers of programs"},
+	{approval.RiskHigh, approval.ReasonEvaluates, "a builtin that evaluates its words"},
+	{approval.RiskHigh, approval.ReasonFloor, "it never runs, whatever policy says"},
+	{approval.RiskHigh, approval.ReasonOutsideFolder, "outside the working directory"},
+	{approval.RiskHigh, approval.ReasonProtectedState, "keys, start-up files, our own state"},
+	{approval.RiskHigh, approval.ReasonSteersScreen, "it could press our button"},
+	{approval.RiskHigh, approval.ReasonTooComplex, "not all of it was looked at"},
+	{approval.RiskHigh, approval.ReasonUnreadable, "it may read as something else"},
+	{approval.RiskHigh, approval.ReasonUntrustedPath, "others choose the program"},
+	{approval.RiskHigh, approval.ReasonUploads, "what is sent does not come back"},
+	{approval.RiskHigh, approval.ReasonWrapperUnclear, "what it starts is not known"},
 
-	{approval.RiskMedium, approval.ReasonApprovalRequired, "step 7, ways to run: a shell reads it, not the runner"},
-	{approval.RiskMedium, approval.ReasonInlineCode, "step 6: code that is in the question; else see Unseen"},
-	{approval.RiskMedium, approval.ReasonNotFound, "step 5: the shell may find another"},
-	{approval.RiskMedium, approval.ReasonRuntimeValue, "step 7: an argument; a command word is Unseen"},
-	{approval.RiskMedium, approval.ReasonStartsProgram, "step 6: the request names what starts"},
-	{approval.RiskMedium, approval.ReasonWritesFile, "step 6: a file of the working directory"},
+	{approval.RiskMedium, approval.ReasonApprovalRequired, "a shell reads it, not the runner"},
+	{approval.RiskMedium, approval.ReasonInlineCode, "code that is in the question; else see Unseen"},
+	{approval.RiskMedium, approval.ReasonNotFound, "the shell may find another"},
+	{approval.RiskMedium, approval.ReasonRuntimeValue, "an argument; a command word is Unseen"},
+	{approval.RiskMedium, approval.ReasonStartsProgram, "the request names what starts"},
+	{approval.RiskMedium, approval.ReasonWritesFile, "a file of the working directory"},
 
-	{approval.RiskLow, approval.ReasonAllowlistMiss, "step 7: nobody allowed it yet; what it is counts below"},
-	{approval.RiskLow, approval.ReasonAskAlways, "step 7: about the agent, not the command"},
-	{approval.RiskLow, approval.ReasonAskFallback, "step 7: about who can be asked"},
+	{approval.RiskLow, approval.ReasonAllowlistMiss, "nobody allowed it yet; what it is counts below"},
+	{approval.RiskLow, approval.ReasonAskAlways, "about the agent, not the command"},
+	{approval.RiskLow, approval.ReasonAskFallback, "about who can be asked"},
 	{approval.RiskLow, approval.ReasonCwdUnavailable, "it does not run"},
-	{approval.RiskLow, approval.ReasonLeaseEnded, "step 7: it was allowed before"},
-	{approval.RiskLow, approval.ReasonSecurityDeny, "step 7: about the agent, not the command"},
+	{approval.RiskLow, approval.ReasonLeaseEnded, "it was allowed before"},
+	{approval.RiskLow, approval.ReasonSecurityDeny, "about the agent, not the command"},
 	{approval.RiskLow, approval.ReasonUserDenied, "about the caller's person"},
 }
 
@@ -59,19 +59,19 @@ var programRisk = []struct {
 	level  approval.Risk
 	reason approval.Reason // none: what is told and never asks
 	says   string          // of its name
-	source string
+	why    string
 	of     func(s *approval.Segment) bool
 }{
-	{approval.RiskHigh, approval.ReasonInlineCode, "%s runs what is not in the question", "design, verdicts: runs what it is sent", (*approval.Segment).Unseen},
-	{approval.RiskHigh, approval.ReasonChangesSystem, "%s gives more rights than yours", "step 4: sudo and doas", raises},
-	{approval.RiskHigh, approval.ReasonUploads, "%s publishes for others", "step 6, network: it cannot be taken back", publishes},
-	{approval.RiskHigh, approval.ReasonDeletes, "%s deletes or overwrites what a pattern stands for", "step 6: only literal targets pass", deletesMany},
-	{approval.RiskHigh, approval.ReasonRuntimeValue, "%s changes what only the run can tell", "step 6: through a run-time value", changesUnknown},
-	{approval.RiskMedium, approval.ReasonDeletes, "%s deletes or overwrites files here", "step 6: passes, shown", has(approval.EffectDeletes)},
-	{approval.RiskMedium, approval.ReasonNone, "%s uses the network", "step 6: passes, shown", has(approval.EffectNetwork)},
-	{approval.RiskMedium, approval.ReasonStartsProgram, "%s starts what the project names", "step 6: passes, shown", has(approval.EffectProject)},
-	{approval.RiskMedium, approval.ReasonWritesFile, "%s changes files", "step 6: its purpose", changes},
-	{approval.RiskMedium, approval.ReasonNone, "nothing is known of what %s does", "step 6: without a profile", unknown},
+	{approval.RiskHigh, approval.ReasonInlineCode, "%s runs what is not in the question", "it runs what it is sent", (*approval.Segment).Unseen},
+	{approval.RiskHigh, approval.ReasonChangesSystem, "%s gives more rights than yours", "sudo and doas", raises},
+	{approval.RiskHigh, approval.ReasonUploads, "%s publishes for others", "it cannot be taken back", publishes},
+	{approval.RiskHigh, approval.ReasonDeletes, "%s deletes or overwrites what a pattern stands for", "only literal targets pass", deletesMany},
+	{approval.RiskHigh, approval.ReasonRuntimeValue, "%s changes what only the run can tell", "its target is a value of the run", changesUnknown},
+	{approval.RiskMedium, approval.ReasonDeletes, "%s deletes or overwrites files here", "it passes, and is shown", has(approval.EffectDeletes)},
+	{approval.RiskMedium, approval.ReasonNone, "%s uses the network", "it passes, and is shown", has(approval.EffectNetwork)},
+	{approval.RiskMedium, approval.ReasonStartsProgram, "%s starts what the project names", "it passes, and is shown", has(approval.EffectProject)},
+	{approval.RiskMedium, approval.ReasonWritesFile, "%s changes files", "that is its purpose", changes},
+	{approval.RiskMedium, approval.ReasonNone, "nothing is known of what %s does", "it has no profile", unknown},
 }
 
 func has(e approval.Effect) func(*approval.Segment) bool {
@@ -82,7 +82,7 @@ func changes(s *approval.Segment) bool {
 	return s.Kind == approval.KindChanger && !slices.Contains(s.Effects, approval.EffectDeletes)
 }
 
-func raises(s *approval.Segment) bool { return approval.Privileged(nameOf(s)) }
+func raises(s *approval.Segment) bool { return programs.Raises(nameOf(s)) }
 
 func deletesMany(s *approval.Segment) bool {
 	return slices.Contains(s.Effects, approval.EffectDeletes) && (len(s.Made) > 0 || s.Words != nil)

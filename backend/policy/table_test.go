@@ -8,15 +8,14 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// The tables of risk say each thing once, from high to low, and where it comes
-// from.
+// The tables of risk say each thing once, from high to low, and why.
 func TestRiskTables(t *testing.T) {
 	order := []approval.Risk{approval.RiskHigh, approval.RiskMedium, approval.RiskLow}
 	var level []int
 	seen := map[approval.Reason]bool{}
 	for i, row := range reasonRisk {
 		level = append(level, slices.Index(order, row.level))
-		if seen[row.reason] || row.source == "" || row.reason == "" || level[i] < 0 {
+		if seen[row.reason] || row.why == "" || row.reason == "" || level[i] < 0 {
 			t.Errorf("%+v", row)
 		}
 		if i > 0 && level[i-1] == level[i] && reasonRisk[i-1].reason > row.reason {
@@ -30,7 +29,7 @@ func TestRiskTables(t *testing.T) {
 	level = nil
 	for _, row := range programRisk {
 		level = append(level, slices.Index(order, row.level))
-		if row.source == "" || strings.Count(row.says, "%s") != 1 || row.level == approval.RiskLow {
+		if row.why == "" || strings.Count(row.says, "%s") != 1 || row.level == approval.RiskLow {
 			t.Errorf("%q: %s", row.says, row.level)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
-// Limit is how long a look may take before it gives up (ui.md, panel 5).
+// Limit is how long a look may take before it gives up.
 const Limit = 50 * time.Millisecond
 
 // Preview is what a command would do, as far as its words tell.

@@ -14,8 +14,7 @@ import (
 )
 
 // The benchmarks compare us with bare os/exec side by side, in interleaved
-// rounds, and report the median of the ratios as "x": less than 1 is faster
-// (performance.md).
+// rounds, and report the median of the ratios as "x": less than 1 is faster.
 
 // compareRounds times ours and theirs in turn, b.N rounds of both.
 func compareRounds(b *testing.B, ours, theirs func()) {

@@ -9,8 +9,8 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// Limits of a plan (plan-runner.md). The steps of loops are counted as they
-// run, all others before anything starts.
+// Limits of a plan. The steps of loops are counted as they run, all others before
+// anything starts.
 const (
 	maxSteps   = 20_000
 	maxNesting = 64

@@ -20,7 +20,7 @@ import (
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
-// What is kept of the output (product.md, defaults and numbers).
+// What is kept of the output.
 const (
 	keepHead  = 200_000 // bytes of both streams together
 	keepTail  = 20_000  // characters

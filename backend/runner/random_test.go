@@ -158,8 +158,8 @@ func randomFolder(t *testing.T) string {
 	return dir
 }
 
-// writer makes random texts of what the runner understands (plan-runner.md,
-// rings 1 and 2). They end, and change nothing.
+// writer makes random texts of what the runner understands. They end, and change
+// nothing.
 type writer struct {
 	*rand.Rand
 	loops int  // how many were begun, so that each counts with a variable of its own

@@ -325,6 +325,8 @@ func TestDaemonServesTheRestOfThePlan(t *testing.T) {
 	script(t, filepath.Join(dir, "use"), "#!/bin/sh\nkill -0 $(cat pid) && echo alive\n")
 	for _, text := range []string{`./serve; ./use`, `./serve | cat; true; ./use`} {
 		job := textJob(t, dir, text)
+		job.ID = t.Name() + strconv.Itoa(os.Getpid()) // the same test may run beside this one
+		job.Env = testEnv(job.ID, dir)
 		job.Check = func(_ int, s *approval.Segment) error {
 			if s.Argv[0] == "./use" {
 				eventually(t, "the daemon is what it becomes", func() bool {
@@ -338,8 +340,8 @@ func TestDaemonServesTheRestOfThePlan(t *testing.T) {
 		if string(got.Stdout) != "alive\n" || len(got.Left) != 1 || !strings.Contains(got.Left[0], "sleep") {
 			t.Errorf("%s: got %+v", text, got)
 		}
+		mustBeGone(t, job.ID)
 	}
-	mustBeGone(t, t.Name())
 }
 
 // An orphan that two runs may have started is left alone until the last of

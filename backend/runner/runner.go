@@ -54,7 +54,7 @@ const (
 // Plan.Outer, which is not one of the segments.
 const Outer = -1
 
-// Life of a command (product.md, defaults and numbers).
+// Life of a command.
 const (
 	DefaultTimeout = 30 * time.Minute
 	MaxTimeout     = 24 * time.Hour

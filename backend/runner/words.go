@@ -176,8 +176,8 @@ func (u *run) grow(bytes int) bool {
 	return true
 }
 
-// Limits of a substitution (plan-runner.md), of all that words are made of, and
-// of a pattern: no name of a file is longer.
+// Limits of a substitution, of all that words are made of, and of a pattern: no
+// name of a file is longer.
 const (
 	maxOutput  = 16 << 20
 	maxWaiting = 10 * time.Minute

@@ -136,43 +136,9 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 			_ = pipes.status[0].SetReadDeadline(time.Now()) // it is closed where all went well
 		}))
 	}))()
-	cmd := exec.CommandContext(stuck, b.bwrap, "--args", strconv.Itoa(fdArgs), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock),
-		"--", "/proc/self/fd/"+strconv.Itoa(fdStarter), starterWord)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{}, "/", termTime
-	cmd.ExtraFiles = []*os.File{pipes.args[0], pipes.status[1], pipes.block[0], pipes.filter[0], pipes.errand[0], self}
+	cmd := b.command(stuck, pipes, self)
 	cmd.Stdout, cmd.Stderr = out.stream(0), out.stream(1)
-	// bwrap ends with the thread that started it, so that one stays.
-	over := make(chan error, 1)
-	go func() {
-		defer rescue.Catch(nil, "a command in a sandbox", func() {
-			cancel(errFailed) // which ends the box
-			pipes.closeTheirs()
-			if cmd.Process != nil {
-				_ = cmd.Wait()
-			}
-			over <- errFailed
-		})
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := descriptors.Keep() // what is in a box has nothing of what is outside
-		if err == nil {
-			err = cmd.Start()
-		}
-		pipes.closeTheirs()
-		if err == nil {
-			_, _ = io.WriteString(pipes.args[1], strings.Join(b.args(j), "\x00")+"\x00") // it says so itself if it misses some
-			pipes.args[1].Close()
-			_, _ = pipes.filter[1].Write(calls) // one that is cut is refused by bwrap
-			pipes.filter[1].Close()
-			go func() { // it is read once the box is made, and may be long
-				defer pipes.errand[1].Close()
-				defer rescue.Catch(nil, "what a command in a sandbox is told", nil)
-				_, _ = pipes.errand[1].Write(work) // one that is cut is refused by the starter
-			}()
-			err = cmd.Wait()
-		}
-		over <- err
-	}()
+	over := begin(cmd, pipes, func() { pipes.feed(b.args(j), calls, work) }, func() { cancel(errFailed) }) // which ends the box
 	ran, began, gone := b.follow(ctx, j, pipes)
 	err = <-over
 	switch {
@@ -190,6 +156,45 @@ func (b *wrapBox) run(ctx context.Context, j Job, out *output) (status int, err 
 		return 0, fmt.Errorf("bubblewrap cannot make the sandbox, which needs version 0.8 and user namespaces: %s", strings.TrimSpace(said[max(0, len(said)-300):]))
 	}
 	return *ran, nil
+}
+
+// begin starts bwrap, feeds it and tells how it ended. failed is called where we
+// fail at that.
+func begin(cmd *exec.Cmd, pipes *pipes, feed, failed func()) <-chan error {
+	// bwrap ends with the thread that started it, so that one stays.
+	over := make(chan error, 1)
+	go func() {
+		defer rescue.Catch(nil, "a command in a sandbox", func() {
+			failed()
+			pipes.closeTheirs()
+			if cmd.Process != nil {
+				_ = cmd.Wait()
+			}
+			over <- errFailed
+		})
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := descriptors.Keep() // what is in a box has nothing of what is outside
+		if err == nil {
+			err = cmd.Start()
+		}
+		pipes.closeTheirs()
+		if err == nil {
+			feed()
+			err = cmd.Wait()
+		}
+		over <- err
+	}()
+	return over
+}
+
+// command is bwrap, which starts the starter from the file self. It ends with ctx.
+func (b *wrapBox) command(ctx context.Context, pipes *pipes, self *os.File) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.bwrap, "--args", strconv.Itoa(fdArgs), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock),
+		"--", "/proc/self/fd/"+strconv.Itoa(fdStarter), starterWord)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{}, "/", termTime
+	cmd.ExtraFiles = []*os.File{pipes.args[0], pipes.status[1], pipes.block[0], pipes.filter[0], pipes.errand[0], self}
+	return cmd
 }
 
 // follow reads what bwrap tells, lets the command begin once its box can be
@@ -281,6 +286,20 @@ func newPipes() (*pipes, error) {
 		one[0], one[1] = r, w
 	}
 	return p, nil
+}
+
+// feed gives bwrap its arguments and its filter of system calls, and the starter
+// what it is told.
+func (p *pipes) feed(args []string, calls, work []byte) {
+	_, _ = io.WriteString(p.args[1], strings.Join(args, "\x00")+"\x00") // it says so itself if it misses some
+	p.args[1].Close()
+	_, _ = p.filter[1].Write(calls) // one that is cut is refused by bwrap
+	p.filter[1].Close()
+	go func() { // it is read once the box is made, and may be long
+		defer p.errand[1].Close()
+		defer rescue.Catch(nil, "what a command in a sandbox is told", nil)
+		_, _ = p.errand[1].Write(work) // one that is cut is refused by the starter
+	}()
 }
 
 // closeTheirs closes what bwrap has by now.

@@ -7,7 +7,7 @@ import (
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
-// What is kept of an output (product.md, defaults and numbers).
+// What is kept of an output, which is as much as the runner keeps.
 const (
 	keep      = 200_000 // bytes of both streams together
 	truncated = "\n… (truncated)"

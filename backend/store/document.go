@@ -23,8 +23,7 @@ func AgentID(id string) string {
 }
 
 // Document is the content of exec-approvals.json. Keys that we do not know
-// are in the Extra maps and are written back as they were. What a field means
-// and which values it may have is in the table of product.md.
+// are in the Extra maps and are written back as they were.
 type Document struct {
 	Socket   Socket
 	Defaults Rules

@@ -16,8 +16,8 @@ import (
 )
 
 // PolicySource is a gateway whose signed policy holds here beside the person's
-// own, as far as it tightens (tools-gate.md, federation). It stands in
-// "policyFrom". Nothing may run as long as nothing of it has come.
+// own, as far as it tightens. It stands in "policyFrom". Nothing may run as long
+// as nothing of it has come.
 type PolicySource struct {
 	Gateway string `json:"gateway"` // what people call it
 	// Key is the public key that signs, of ed25519 in base64url.

@@ -93,7 +93,8 @@ func safeBinProfiles(extra Extra) (profiles map[string]approval.SafeBinProfile, 
 	return profiles, err
 }
 
-// defaultSafeBins are those of judgement.md.
+// defaultSafeBins are used where the policy names none: they only change what
+// they read on its way through.
 func defaultSafeBins() []string { return []string{"cut", "uniq", "head", "tail", "tr", "wc"} }
 
 func first[T comparable](layers []layer, field string, builtIn T, get func(*Rules) T) (value T, origin string) {

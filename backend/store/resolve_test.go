@@ -32,7 +32,7 @@ var differing = []struct {
 	why    string
 }{
 	{[]int{0, 2, 4}, "", "nothing is said: built in is deny/on-miss, not full/off"},
-	{[]int{1, 3, 5}, "", "nothing is said: a config cannot loosen our deny (wire.md, stricter wins)"},
+	{[]int{1, 3, 5}, "", "nothing is said: a config cannot loosen our deny (the stricter wins)"},
 	{[]int{18, 20, 22}, "", "security is built in, so deny; ask is said or on-miss; the legacy agent's allowlist security would loosen our deny"},
 	{[]int{19, 21, 23}, "", "the same, and a config cannot loosen it"},
 	{[]int{24, 25, 26, 27, 28, 29}, `agents.main.security: security cannot be "bogus"`, "a bad value refuses the file, it does not fall to the next layer"},

@@ -12,10 +12,11 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/glob"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // toolSettings is the value of "tools": what holds for the tools of every agent,
-// and of single ones (tools-gate.md).
+// and of single ones.
 type toolSettings struct {
 	approval.ToolLayer
 	Agents map[string]approval.ToolLayer `json:"agents"`
@@ -159,7 +160,7 @@ func checkToolName(name string) error {
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fmt.Errorf("the name of a tool %q holds blanks or control characters", name)
 	}
-	if why := approval.NamesNoTool(name); why != "" {
+	if why := toolnames.NoTool(name, approval.ToolMark); why != "" {
 		return fmt.Errorf("the name of a tool %q %s", name, why)
 	}
 	return nil

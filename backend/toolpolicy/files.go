@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // looker collects the files and addresses that arguments name.
@@ -94,7 +95,7 @@ func (l *looker) kindOf(key, text string) kind {
 	lower, trimmed := strings.ToLower(text), strings.TrimSpace(text)
 	web := strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 	switch {
-	case approval.TextArgument(key):
+	case toolnames.TextArgument(key):
 		return aText
 	case web && !theirs && l.tool.Category == approval.CategoryNetwork:
 		return anAddress

@@ -184,7 +184,7 @@ func protectedFinding(t *approval.Tool) (p protected) {
 	return p
 }
 
-// known is what holds without any rule (tools-gate.md, defaults).
+// known is what holds without any rule: it goes by what is known of the tool.
 func known(in Input) approval.SegmentJudgement {
 	t := in.Tool
 	ask := func(reason approval.Reason, sentence string) approval.SegmentJudgement {

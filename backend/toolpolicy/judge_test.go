@@ -94,7 +94,7 @@ func call(tool string, args ...string) approval.ToolCall {
 	return approval.ToolCall{Tool: tool, Args: text}
 }
 
-// TestDefaults is what holds without any rule (tools-gate.md, defaults).
+// TestDefaults is what holds without any rule.
 func TestDefaults(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct {

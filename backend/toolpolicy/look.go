@@ -229,7 +229,8 @@ func readArgs(text json.RawMessage) (args map[string]any, canon json.RawMessage,
 	return args, canon, nil
 }
 
-// digest names a call by what makes it this one (tools-gate.md, sessions).
+// digest names a call by what makes it this one: tool, server, arguments, folder,
+// environment and agent.
 func digest(call *approval.ToolCall, name string, canon json.RawMessage) (string, error) {
 	text, err := json.Marshal(struct {
 		Tool   string            `json:"tool"`

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // The canonical names of tools that something is known of.
@@ -73,7 +74,7 @@ func category(name, server string) approval.ToolCategory {
 // alias, a group or a profile. A pattern without a slash means no tool of a
 // server, but for a lone *, which means all.
 func names(pattern string, t *approval.Tool) bool {
-	if list := approval.ToolGroup(pattern); list != nil {
+	if list := toolnames.Group(pattern); list != nil {
 		return t.Server == "" && slices.Contains(list, t.Name)
 	}
 	if pattern == "*" {

@@ -1,7 +1,7 @@
 // Package toolpolicy decides whether a tool call may be made, as package policy
 // does for commands: it says what a call would touch, and judges that by the
-// layers of rules, the entries and what is known of the tool (tools-gate.md). A
-// command is a call of bash_execute, whichever door it comes by.
+// layers of rules, the entries and what is known of the tool. A command is a
+// call of bash_execute, whichever door it comes by.
 //
 // It is pure but for the one look at the files that a call names, which its
 // caller hands in. It makes no call and changes nothing. What must never

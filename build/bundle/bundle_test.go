@@ -45,7 +45,7 @@ func TestLayout(t *testing.T) {
 	b := bundle{Version: version{"1.2.3", "45", "v1.2.3-6-gabc"}, Window: both, Command: both}
 	must(t, b.write(app))
 	want := map[string]fs.FileMode{
-		"Contents/Info.plist": 0o644, "Contents/PkgInfo": 0o644, "Contents/Resources/Countersign.icns": 0o644, "Contents/MacOS/Countersign": 0o755, "Contents/Helpers/countersign": 0o755,
+		"Contents/Info.plist": 0o644, "Contents/PkgInfo": 0o644, "Contents/Resources/Countersign.icns": 0o644, "Contents/Resources/Notices.txt": 0o644, "Contents/MacOS/Countersign": 0o755, "Contents/Helpers/countersign": 0o755,
 	}
 	sum, err := archive(app, app+".zip")
 	must(t, err)
@@ -72,6 +72,13 @@ func TestLayout(t *testing.T) {
 	} {
 		if values[key] != want {
 			t.Errorf("%s is %q", key, values[key])
+		}
+	}
+	licences, err := os.ReadFile(filepath.Join(app, "Contents/Resources/Notices.txt"))
+	must(t, err)
+	for _, name := range []string{"Go", "github.com/wailsapp/wails/v2", "github.com/progrium/macdriver", "modernc.org/sqlite", "svelte"} {
+		if !bytes.Contains(licences, []byte("\n"+name+" ")) {
+			t.Errorf("Notices.txt says nothing of %s", name)
 		}
 	}
 	// Without the window there is no file in its place.

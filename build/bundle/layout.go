@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -31,8 +32,12 @@ type file struct {
 	mode fs.FileMode
 }
 
-// sources are the templates and pictures, from the root of the project.
-const sources = "build/darwin"
+// sources are the templates and pictures, from the root of the project, and
+// notices the licences of what the app is made of, which build/notices packs.
+const (
+	sources = "build/darwin"
+	notices = "backend/cmd/countersign/notices.txt.gz"
+)
 
 // write writes the app.
 func (b bundle) write(app string) error {
@@ -44,6 +49,10 @@ func (b bundle) write(app string) error {
 	if err != nil {
 		return err
 	}
+	licences, err := unpack(notices)
+	if err != nil {
+		return err
+	}
 	files, err := b.commandFiles()
 	if err != nil {
 		return err
@@ -52,6 +61,7 @@ func (b bundle) write(app string) error {
 		"Contents/Info.plist":                 {plist, 0o644},
 		"Contents/PkgInfo":                    {[]byte("APPL????"), 0o644},
 		"Contents/Resources/Countersign.icns": {icons, 0o644},
+		"Contents/Resources/Notices.txt":      {licences, 0o644},
 		"Contents/MacOS/Countersign":          {b.Window, 0o755},
 	})
 	for name, file := range files {
@@ -70,6 +80,19 @@ func (b bundle) write(app string) error {
 		return nil
 	}
 	return os.Symlink("countersign.app/Contents/MacOS/countersign", filepath.Join(app, commandLink))
+}
+
+func unpack(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 func readIcon(path string) ([]byte, error) {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/toolnames"
 )
 
 // The names under which policy knows the tools that most agents have.
@@ -201,7 +202,7 @@ func without(name string, value any) any {
 			v[i] = without(name, sub)
 		}
 	case string:
-		if len(v) > longText && name != "command" && approval.TextArgument(name) {
+		if len(v) > longText && name != "command" && toolnames.TextArgument(name) {
 			return summary(v)
 		}
 	}

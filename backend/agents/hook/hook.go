@@ -5,7 +5,7 @@
 // It opens nothing, asks nobody and keeps nothing: the command line hands the
 // call to the host. What must never happen here: an answer that lets something
 // run which the host did not allow. An agent that takes silence or a broken
-// answer for a yes gets a denial instead (agents.md).
+// answer for a yes gets a denial instead.
 package hook
 
 import (

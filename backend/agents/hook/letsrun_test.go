@@ -4,7 +4,7 @@ import "strings"
 
 // letsRun reports whether an agent, given this answer to this event, goes on
 // without a question of its own. It is written from what the agents' makers say
-// about their hooks (agents.md), and where they say nothing as if they ran.
+// about their hooks, and where they say nothing as if they ran.
 func letsRun(agent, event string, a Answer) bool {
 	switch agent {
 	case "claude-code":

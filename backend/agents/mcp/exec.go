@@ -48,9 +48,9 @@ func (w *words) UnmarshalJSON(text []byte) error {
 
 func (w words) empty() bool { return len(w.Argv) == 0 && strings.TrimSpace(w.Text) == "" }
 
-// argv is the command as the host takes it. A text is one for bash, which is
-// what a text without a shell is to the gate (judgement.md, step 1), and no
-// login shell: what runs outside of a plan reads no start-up file.
+// argv is the command as the host takes it. A text is one for bash, as the gate
+// takes a text without a shell, and for no login shell: what runs outside of a
+// plan reads no start-up file.
 func (w words) argv() []string {
 	if w.Text != "" {
 		return []string{"bash", "-c", w.Text}
@@ -72,7 +72,7 @@ const (
 	maxWire    = 250_000
 	maxTimeout = 24 * time.Hour
 	// runTime is how long a command may run by itself, askTime how long a person
-	// may take (product.md), and grace what an answer may take to come back.
+	// may take, and grace what an answer may take to come back.
 	runTime = 30 * time.Minute
 	askTime = 10 * time.Minute
 	grace   = 10 * time.Second

@@ -3,8 +3,12 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // TestParse: what is taken for a message, and why not.
@@ -267,6 +271,35 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"", "A", "a b", "a/b", "ä", "a\n", strings.Repeat("a", 65)} {
 		if CheckName(name) == nil {
 			t.Errorf("%q is a name", name)
+		}
+	}
+}
+
+// TestNoLauncherIsTheName: two servers behind one program that starts them are two,
+// whichever it is.
+func TestNoLauncherIsTheName(t *testing.T) {
+	launchers := []string{ // what people put before servers
+		"bash", "bun", "bunx", "cmd", "dash", "deno", "docker", "dotnet", "go", "java", "node", "npm", "npx", "perl", "pipx", "pnpm", "podman", "poetry",
+		"pwsh", "python", "ruby", "sh", "ssh", "tsx", "uv", "uvx", "wsl", "yarn", "zsh",
+	}
+	wrappers := programs.OfKind(string(approval.KindWrapper))
+	for _, w := range []string{"doas", "env", "nohup", "pkexec", "run0", "sudo"} {
+		if !slices.Contains(wrappers, w) {
+			t.Errorf("%s is no wrapper", w)
+		}
+	}
+	for _, w := range append(launchers, wrappers...) {
+		for _, program := range []string{w, "/usr/local/bin/" + w, w + ".exe"} {
+			one, other := NameOf([]string{program, "node", "/opt/a/server.js"}), NameOf([]string{program, "node", "/opt/b/server.js"})
+			if one == w || one == other || !strings.HasPrefix(one, clean(w)+"-node-") {
+				t.Errorf("behind %s: %s and %s", program, one, other)
+			}
+		}
+	}
+	// A server keeps its own name, to which denials may hold, whatever it is like.
+	for _, server := range []string{"gmail", "postgres", "mongo", "kubectl", "git", "view.server", "mail"} {
+		if name := NameOf([]string{server, "mcp", "--stdio"}); name != server {
+			t.Errorf("%s is called %s", server, name)
 		}
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // maxName is how long the name of a server may be, in bytes.
@@ -50,13 +51,11 @@ func NameOfURL(at *url.URL) string {
 	return hashed(plain, []string{at.Host, at.Path, at.RawQuery})
 }
 
-// runsOthers reports whether a program runs what its words name.
+// runsOthers reports whether a program runs what its words name, by its own name and
+// nothing like it: a server that is called gmail is not the program mail.
 func runsOthers(base string) bool {
-	base = strings.TrimRight(base, "0123456789.")
-	return slices.Contains([]string{
-		"bash", "bun", "bunx", "cmd", "dash", "deno", "docker", "dotnet", "env", "go", "java", "node", "nohup", "npm", "npx", "perl", "pipx", "pnpm",
-		"podman", "poetry", "pwsh", "python", "ruby", "sh", "ssh", "sudo", "tsx", "uv", "uvx", "wsl", "yarn", "zsh",
-	}, base)
+	plain := strings.TrimRight(base, "0123456789.")
+	return programs.Launches(base) || programs.Launches(plain) || base == "cmd" || base == "wsl" // these two start programs on Windows alone
 }
 
 // subject is the first word that is no option, for people to recognise.

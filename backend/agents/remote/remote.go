@@ -1,6 +1,5 @@
-// Package remote lets other programs answer questions over a WebSocket, in the
-// two messages of seed 004: approval_required and approval_response
-// (tools-gate.md, over WebSocket).
+// Package remote lets other programs answer questions over a WebSocket, in two
+// messages: approval_required and approval_response.
 //
 // It shows what waits and hands answers on; the host decides whether an answer
 // counts, as for every one that does not come from its panel. It listens on this

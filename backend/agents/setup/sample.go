@@ -4,7 +4,7 @@ package setup
 const selfTest = "echo countersign-self-test"
 
 // sample is what an agent writes to its hook for a harmless command, with the
-// fields of agents.md.
+// fields that its maker names.
 func sample(agent, event, cwd string) []byte {
 	type fields = map[string]any
 	const id = "countersign-self-test"

@@ -2,7 +2,7 @@ package setup
 
 import "path/filepath"
 
-// target is how one agent keeps its hooks (agents.md).
+// target is how one agent keeps its hooks.
 type target struct {
 	agent string
 	// programs are its names in PATH, packages those in a package.json, and

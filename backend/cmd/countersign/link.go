@@ -84,8 +84,19 @@ func (c *linkOpenclaw) Run(p *program) error {
 	if c.DryRun {
 		return p.print(l, l.show)
 	}
-	// What is to be undone is written first.
-	if err := p.keepLink(before, l); err != nil {
+	if err := l.enter(p, a, before, doc.Socket.Token); err != nil {
+		return err
+	}
+	if err := o.set(p.ctx, a.File); err != nil {
+		return err
+	}
+	return p.print(l, l.show)
+}
+
+// enter writes what is linked into the file of the node host, with our token; and
+// before that, what is to be undone.
+func (l *linked) enter(p *program, a approvals, before linked, token string) error {
+	if err := p.keepLink(before, *l); err != nil {
 		return err
 	}
 	if l.EnvFile != "" {
@@ -98,13 +109,7 @@ func (c *linkOpenclaw) Run(p *program) error {
 			return err
 		}
 	}
-	if err := place(a.File, field{"socket", "token"}, jsonText(doc.Socket.Token)); err != nil {
-		return err
-	}
-	if err := o.set(p.ctx, a.File); err != nil {
-		return err
-	}
-	return p.print(l, l.show)
+	return place(a.File, field{"socket", "token"}, jsonText(token))
 }
 
 // begin leads the node host to our socket, and has it ask there.

@@ -61,7 +61,7 @@ type commands struct {
 	MCP        mcpCommands       `cmd:"" name:"mcp" help:"Be an MCP server that runs commands, or stand before another one."`
 	Doctor     doctorCommand     `cmd:"" help:"Check files, socket and host, and say how to repair them."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes the words of countersign in a shell."`
-	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Version    versionCommand    `cmd:"" help:"Print the version, or the licences of what Countersign is made of."`
 }
 
 // program is what every command needs: where things are, and where to print.
@@ -144,10 +144,4 @@ func (p *program) end(err error) int {
 		fmt.Fprintln(p.stderr, "countersign: "+display.Escape(e.text))
 	}
 	return e.code
-}
-
-type versionCommand struct{}
-
-func (versionCommand) Run(p *program) error {
-	return p.print(map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "countersign", version) })
 }

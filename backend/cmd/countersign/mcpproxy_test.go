@@ -33,8 +33,15 @@ func mcpServer(t *testing.T, name string) string {
 	if err == nil {
 		_, err = os.Stat(program)
 	}
-	if err != nil {
+	if err == nil {
+		_, err = exec.LookPath("node") // it is a script of it
+	}
+	switch {
+	case err == nil:
+	case os.Getenv("COUNTERSIGN_TEST") == "all":
 		t.Fatalf("the MCP server %q is missing: run `make setup`, which installs it (%v)", name, err)
+	default:
+		t.Skipf("skipped: the MCP server %q is not installed (`make test` has it)", name)
 	}
 	return program
 }

@@ -35,8 +35,8 @@ const foreignPolicy = `{
 }
 `
 
-// foreign is a node host that is not ours: it knows openclaw-protocol.md §1
-// and the policy file, and uses nothing of our code.
+// foreign is a node host that is not ours: it knows the frames of OpenClaw's
+// socket and the policy file, and uses nothing of our code.
 type foreign struct {
 	socket, token string
 }

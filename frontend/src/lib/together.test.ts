@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { settings } from './text'
 
-// What judgement makes of the three words (judgement.md, step 7), as facts
+// What judgement makes of the three words, as facts
 // that the sentence must and must not say.
 const all = ['deny', 'allowlist', 'full']
 const said = (security: string, ask: string, fallback: string) => settings.together('codex', security, ask, fallback)
