@@ -126,16 +126,15 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// judgeMayUse are the names that judge may use of packages which also write, start or
-// ask: words of theirs, and nothing that does anything.
+// judgeMayUse are all packages that judge may import. Of those that also write, ask or
+// start, the names that it may use stand behind them: words and pure functions.
 var judgeMayUse = map[string][]string{
-	"store":   {"AgentID", "Snapshot", "Record"},
-	"history": {"Query", "Row"},
-	"os":      {"Readlink"},
+	"approval": nil, "command": nil, "config": {"Charters"}, "display": nil, "environ": {"Base", "Check"}, "envnames": nil,
+	"history": {"Query", "Row"}, "machine": nil, "policy": nil, "project": nil, "store": {"AgentID", "Record", "Snapshot"},
+	"toolpolicy": nil, "trail": nil,
+	"cmp": nil, "context": nil, "crypto/sha256": nil, "encoding/hex": nil, "encoding/json": nil, "errors": nil, "fmt": {"Errorf", "Fprintf", "Fprintln", "Sprint", "Sprintf"},
+	"io/fs": nil, "maps": nil, "os": {"Readlink"}, "slices": nil, "strings": nil, "sync": nil, "time": nil,
 }
-
-// judgeNever are packages of which judge may use nothing.
-var judgeNever = []string{"runner", "sandbox", "pending", "gate", "ipc", "os/exec", "syscall", "net", "net/http", "golang.org/x/sys/unix", "unsafe"}
 
 // TestJudgeOnlyReads: what decides cannot do anything.
 func TestJudgeOnlyReads(t *testing.T) {
@@ -145,18 +144,27 @@ func TestJudgeOnlyReads(t *testing.T) {
 			continue
 		}
 		looked++
+		narrow := map[string][]string{} // by the name of the package
 		for _, imp := range s.file.Imports {
-			if path := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module); slices.Contains(judgeNever, path) || imp.Name != nil {
+			at := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module)
+			may, known := judgeMayUse[at]
+			if !known || imp.Name != nil {
 				t.Errorf("%s imports %s", s.name, imp.Path.Value)
+			}
+			if may != nil {
+				narrow[path.Base(at)] = may
 			}
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
+			if _, asks := n.(*ast.TypeAssertExpr); asks { // behind a reading face stands what also writes
+				t.Errorf("%s asks what is behind an interface", s.name)
+			}
 			sel, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true
 			}
 			if room, ok := sel.X.(*ast.Ident); ok && room.Obj == nil {
-				if may, narrow := judgeMayUse[room.Name]; narrow && !slices.Contains(may, sel.Sel.Name) {
+				if may, is := narrow[room.Name]; is && !slices.Contains(may, sel.Sel.Name) {
 					t.Errorf("%s uses %s.%s", s.name, room.Name, sel.Sel.Name)
 				}
 			}
@@ -165,6 +173,40 @@ func TestJudgeOnlyReads(t *testing.T) {
 	}
 	if looked < 8 {
 		t.Fatalf("only %d files of judge were found", looked)
+	}
+}
+
+// starters are the rooms that may start a process, and what they start.
+var starters = map[string]string{
+	"runner":          "what was allowed",
+	"sandbox":         "the same in the box of a gateway",
+	"environ":         "the login shell, for the environment of runs",
+	"machine":         "codesign, which confirms signatures",
+	"service":         "launchctl and systemctl",
+	"node":            "osascript, which shows a notification",
+	"agents/proxy":    "the MCP server that the agent's settings name",
+	"agents/setup":    "a hook that was installed, to try it",
+	"cmd/countersign": "programs of ours, and openclaw when it is linked",
+}
+
+// startsProcesses finds what starts one.
+var startsProcesses = regexp.MustCompile(`"os/exec"|\bos\.StartProcess\b|\b(syscall|unix)\.(ForkExec|StartProcess|Exec)\b|\bSYS_(EXECVE|FORK|VFORK|CLONE)`)
+
+// TestWhoStartsProcesses: no other room does, whatever its imports allow.
+func TestWhoStartsProcesses(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test || forTests(s.room) || strings.Contains(s.name, "testdata") || !startsProcesses.MatchString(s.text) {
+			continue
+		}
+		if found[s.room] = true; starters[s.room] == "" {
+			t.Errorf("%s starts a process", s.name)
+		}
+	}
+	for room := range starters {
+		if !found[room] {
+			t.Errorf("%s starts no process any more: take it off the list", room)
+		}
 	}
 }
 

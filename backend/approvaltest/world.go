@@ -50,8 +50,8 @@ func (w *World) real(name string, depth int) (string, error) {
 		return "", fmt.Errorf("look at %s: %w", name, fs.ErrNotExist)
 	}
 	at := "/"
-	for _, part := range strings.Split(strings.Trim(path.Clean(name), "/"), "/") {
-		at = path.Join(at, part)
+	for part := range strings.SplitSeq(strings.Trim(path.Clean(name), "/"), "/") {
+		at = strings.TrimSuffix(at, "/") + "/" + part
 		if to, ok := w.Links[at]; ok {
 			if !path.IsAbs(to) {
 				to = path.Join(path.Dir(at), to)
@@ -85,13 +85,14 @@ func (w *World) Look(name string) (approval.File, error) {
 
 // holds reports whether something is in this folder.
 func (w *World) holds(dir string) bool {
+	below := dir + "/"
 	for name := range w.Files {
-		if dir == "/" || strings.HasPrefix(name, dir+"/") {
+		if dir == "/" || strings.HasPrefix(name, below) {
 			return true
 		}
 	}
 	for name := range w.Links {
-		if strings.HasPrefix(name, dir+"/") {
+		if strings.HasPrefix(name, below) {
 			return true
 		}
 	}
@@ -126,8 +127,9 @@ func (w *World) List(name string) ([]string, error) {
 		return nil, fmt.Errorf("list %s: %w", name, fs.ErrNotExist)
 	}
 	found := map[string]bool{}
+	below := strings.TrimSuffix(at, "/") + "/"
 	add := func(file string) {
-		if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(at, "/")+"/"); ok {
+		if rest, ok := strings.CutPrefix(file, below); ok {
 			first, _, _ := strings.Cut(rest, "/")
 			found[first] = true
 		}

@@ -131,6 +131,7 @@ func startFiles(dir, home string) map[string]string {
 // we would let them run, and looks whether a file from which programs start has
 // come, changed or gone.
 func TestArrivalsAsReal(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	run := func(dir, text string) string {
 		cmd := exec.Command("bash", "-c", text)
@@ -145,7 +146,7 @@ func TestArrivalsAsReal(t *testing.T) {
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	random := randomly(t)
 	passed := map[string]int{}
-	for i := range 60 {
+	for i := range approvaltest.Rounds(t, 60, 8) {
 		dir := filepath.Join(home, fmt.Sprint("p", i))
 		if out := run(home, "cp -a model "+dir); out != "" {
 			t.Fatal(out)

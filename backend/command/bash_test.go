@@ -1,14 +1,12 @@
 package command_test
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
@@ -36,11 +34,13 @@ var braces = []string{"{", "}", ",", "..", "a", "b", "1", "3", "{}", "{a,b}", "{
 // them: whoever reads a word in another way than the shell judges another
 // command than the one that was written.
 func TestWordsAsBash(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "dash"} {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
 				t.Skip("skipped: ", err)
 			}
+			t.Parallel()
 			asShell(t, shell)
 		})
 	}
@@ -64,12 +64,10 @@ func asShell(t *testing.T, shell string) {
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random, rounds := randomly(t), approvaltest.Rounds(t, 20_000, 2_000)
 	var texts []string
 	var ours [][]string
-	for i := range 20_000 {
+	for i := range rounds {
 		pieces := pieces
 		if i%2 == 0 {
 			pieces = braces
@@ -88,7 +86,7 @@ func asShell(t *testing.T, shell string) {
 		}
 		texts, ours = append(texts, b.String()), append(ours, plan.Segments[0].Argv[1:])
 	}
-	if len(texts) < 2000 {
+	if len(texts) < rounds/10 {
 		t.Fatalf("only %d of the texts are understood", len(texts))
 	}
 	theirs := answers(t, shell, home, dir, `ls() { for w in "$@"; do printf '%s\0' "$w"; done; printf '\1\0'; }`, texts)
@@ -124,11 +122,13 @@ func answers(t *testing.T, shell, home, dir, before string, texts []string) []st
 // TestFedTextsAsBash compares what here-documents and here-strings feed to a
 // command.
 func TestFedTextsAsBash(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "dash"} {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
 				t.Skip("skipped: ", err)
 			}
+			t.Parallel()
 			fedAsShell(t, shell)
 		})
 	}
@@ -138,9 +138,7 @@ func fedAsShell(t *testing.T, shell string) {
 	home := t.TempDir()
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random, rounds := randomly(t), approvaltest.Rounds(t, 1_500, 300)
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	letter := "é"
 	if shell == "dash" {
@@ -153,7 +151,7 @@ func fedAsShell(t *testing.T, shell string) {
 		return text + "\n"
 	}
 	var texts, ours []string
-	for range 1_500 {
+	for range rounds {
 		text := ""
 		if random.IntN(4) > 0 {
 			text = "cat " + pick("<<", "<<-", "0<<") + pick("E", "E", "'E'", `"E"`, `\E`) + "\n" + body() + "E"
@@ -167,7 +165,7 @@ func fedAsShell(t *testing.T, shell string) {
 		fed := plan.Segments[0].Redirects
 		texts, ours = append(texts, text), append(ours, fed[len(fed)-1].Text)
 	}
-	if len(texts) < 400 {
+	if len(texts) < rounds*4/15 {
 		t.Fatalf("only %d of the texts are understood", len(texts))
 	}
 	wrong := 0

@@ -193,6 +193,7 @@ func FuzzProfiles(f *testing.F) {
 		f.Add(strings.Join(e.argv, "\x00"))
 	}
 	f.Fuzz(func(t *testing.T, words string) {
+		t.Parallel()
 		argv := strings.Split(words, "\x00")
 		p := profiles().programs[argv[0]]
 		seg, again := examined(argv), examined(argv)

@@ -12,6 +12,7 @@ import (
 
 // TestSearcher: all folders of one search are looked at with one effort.
 func TestSearcher(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range maxWalked/2 - 1 {
 		if err := os.Symlink("nothing", fmt.Sprintf("%s/%d", dir, i)); err != nil {
@@ -28,5 +29,12 @@ func TestSearcher(t *testing.T) {
 	}
 	if _, whole := a.Searcher(t.Context()).Searched(dir, nil, nil, false); !whole {
 		t.Error("another search begins with what this one spent")
+	}
+}
+
+// TestListIsWhole: what one analysis looks at, the real disk lists.
+func TestListIsWhole(t *testing.T) {
+	if machine.MaxNames <= maxListed {
+		t.Errorf("a folder of %d names looks as if it had %d", maxListed+1, machine.MaxNames)
 	}
 }

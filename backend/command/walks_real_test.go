@@ -43,6 +43,7 @@ var openedByReal = []struct{ program, begin, words, end string }{
 // TestWalksAsReal runs programs with words at random, as far as we would let them
 // run, and looks whether they read a file with secrets.
 func TestWalksAsReal(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	dir := filepath.Join(home, "p")
 	secret := "S3CRET plain S"
@@ -72,14 +73,14 @@ func TestWalksAsReal(t *testing.T) {
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 	random := randomly(t)
-	passed, ran := 0, 0
+	rounds, passed, ran := approvaltest.Rounds(t, 40, 8), 0, 0
 	for _, of := range openedByReal {
 		if _, err := exec.LookPath(of.program); err != nil {
 			t.Log("not here, not tried: ", of.program)
 			continue
 		}
 		before := passed
-		for range 40 {
+		for range rounds {
 			words := strings.Fields(of.words)
 			list := []string{of.begin}
 			for range random.IntN(6) {

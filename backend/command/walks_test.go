@@ -115,6 +115,7 @@ func TestWholeFolders(t *testing.T) {
 // TestLargeFolders: what cannot be looked at to its end passes in the working
 // directory and is told, and asks elsewhere.
 func TestLargeFolders(t *testing.T) {
+	t.Parallel()
 	a := walked()
 	world := a.World.(*approvaltest.World)
 	a.World = large{world}
@@ -129,6 +130,7 @@ func TestLargeFolders(t *testing.T) {
 
 // TestManyWalks: what is left of the work for a later command is no reason to pass.
 func TestManyWalks(t *testing.T) {
+	t.Parallel()
 	a := walked("sub/.env")
 	a.World = large{a.World.(*approvaltest.World)}
 	segments := a.Analyze(t.Context(), bash("grep -r x .; grep -r y .; grep -r z .; grep -r x sub"), approvaltest.Named("/home/ann/p")).Segments

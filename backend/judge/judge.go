@@ -4,8 +4,8 @@
 // runs, and writes the denials.
 //
 // It reads the policy, files and the history. It asks nobody, writes nothing and
-// starts nothing: package gate does, and a test of the house holds that nothing
-// here could.
+// starts nothing but, on a Mac, codesign (package machine): package gate does, and a
+// test of the house holds what is imported and used here.
 package judge
 
 import (

@@ -56,8 +56,8 @@ func (Disk) Kept(path string) bool {
 	return err == nil && way.Kept()
 }
 
-// maxNames is where List stops. Nobody looks at as many in one folder.
-const maxNames = 50_001
+// MaxNames is where List stops. Nobody looks at as many in one folder.
+const MaxNames = 50_001
 
 // List returns the names in a folder, at most 50 001 of them.
 func (Disk) List(path string) ([]string, error) {
@@ -66,7 +66,7 @@ func (Disk) List(path string) ([]string, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(maxNames)
+	names, err := dir.Readdirnames(MaxNames)
 	if errors.Is(err, io.EOF) { // an empty one
 		err = nil
 	}

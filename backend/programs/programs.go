@@ -23,8 +23,11 @@ const reader = "reader"
 // section is one section of kinds.txt.
 type section struct {
 	kind  string
-	names map[string]bool // the value tells that it raises rights
+	names map[string]marks
 }
+
+// marks are what kinds.txt says of one name beside its kind.
+type marks struct{ raises, launches bool }
 
 // sections are those of kinds.txt, the strictest first.
 var sections = sync.OnceValue(func() []section { return read(text) })
@@ -37,11 +40,12 @@ func read(text string) []section {
 		case line == "" || strings.HasPrefix(line, "# "):
 		case strings.HasPrefix(line, "[") && strings.Contains(line, "] "):
 			kind, _, _ := strings.Cut(line[1:], "]")
-			list = append(list, section{kind, map[string]bool{}})
+			list = append(list, section{kind, map[string]marks{}})
 		default:
 			for _, name := range strings.Fields(line) {
 				name, raises := strings.CutSuffix(name, "!")
-				list[len(list)-1].names[name] = raises
+				name, launches := strings.CutSuffix(name, ">")
+				list[len(list)-1].names[name] = marks{raises, launches}
 			}
 		}
 	}
@@ -96,7 +100,17 @@ func KindOf(names ...string) string {
 // Raises reports whether a program of this name gives a command more than the
 // person's own rights: an entry for it counts only if it names arguments.
 func Raises(name string) bool {
-	return slices.ContainsFunc(sections(), func(s section) bool { return s.names[name] })
+	return slices.ContainsFunc(sections(), func(s section) bool { return s.names[name].raises })
+}
+
+// Launches reports whether a program of exactly this name runs the program that its
+// words name: a shell, an interpreter, a wrapper, many programs in one, and the
+// starters that kinds.txt marks.
+func Launches(name string) bool {
+	return slices.ContainsFunc(sections(), func(s section) bool {
+		m, has := s.names[name]
+		return has && (m.launches || s.kind == "shell" || s.kind == "interpreter" || s.kind == "multiplexer" || s.kind == "wrapper")
+	})
 }
 
 // OfKind are the names of one kind, sorted.

@@ -15,6 +15,14 @@ func TestKindOf(t *testing.T) {
 			t.Errorf("%s: %q, raises %v", c.name, kind, Raises(c.name))
 		}
 	}
+	for name, want := range map[string]bool{
+		"doas": true, "php": true, "busybox": true, "npx": true, "docker": true, "sh": true,
+		"gmail": false, "mail": false, "postgres": false, "mongo": false, "kubectl": false, "git": false, "g++": false, "rm": false, "mine": false, "npx>": false,
+	} {
+		if Launches(name) != want {
+			t.Errorf("%s launches %v", name, !want)
+		}
+	}
 	// A link that is called like a reader and leads to something unknown is none.
 	if kind := KindOf("ls", "mine"); kind != "" {
 		t.Errorf("ls that leads to mine is a %s", kind)

@@ -296,4 +296,10 @@ func TestNoLauncherIsTheName(t *testing.T) {
 			}
 		}
 	}
+	// A server keeps its own name, to which denials may hold, whatever it is like.
+	for _, server := range []string{"gmail", "postgres", "mongo", "kubectl", "git", "view.server", "mail"} {
+		if name := NameOf([]string{server, "mcp", "--stdio"}); name != server {
+			t.Errorf("%s is called %s", server, name)
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/programs"
 )
 
@@ -52,13 +51,11 @@ func NameOfURL(at *url.URL) string {
 	return hashed(plain, []string{at.Host, at.Path, at.RawQuery})
 }
 
-// runsOthers reports whether a program runs what its words name.
+// runsOthers reports whether a program runs what its words name, by its own name and
+// nothing like it: a server that is called gmail is not the program mail.
 func runsOthers(base string) bool {
-	switch approval.ProgramKind(programs.KindOf(base)) {
-	case approval.KindShell, approval.KindInterpreter, approval.KindMultiplexer, approval.KindWrapper, approval.KindStarter:
-		return true
-	}
-	return false
+	plain := strings.TrimRight(base, "0123456789.")
+	return programs.Launches(base) || programs.Launches(plain) || base == "cmd" || base == "wsl" // these two start programs on Windows alone
 }
 
 // subject is the first word that is no option, for people to recognise.
