@@ -101,6 +101,28 @@ func TestLaunchd(t *testing.T) {
 	}
 }
 
+// TestBeforeUnits: the files that an older countersign wrote are, byte for byte,
+// those that are written today, so nothing that is installed is another service.
+func TestBeforeUnits(t *testing.T) {
+	const from, home = "../cmd/countersign/testdata/before/home/", "/tmp/cs-before"
+	ours := func(name, about string, words ...string) Unit {
+		return Unit{name, about, home + "/bin/countersign", append([]string{"--json", "--state-dir", home + "/.openclaw", name, "run"}, words...)}
+	}
+	node := ours("node", "Countersign node service", "--gateway", "ws://127.0.0.1:1", "--exec-host", "app", "--display-name", "50% mini")
+	gateway := ours("gateway", "Countersign gateway", "--listen", "127.0.0.1:2")
+	for file, now := range map[string][]byte{
+		".config/systemd/user/countersign-node.service":    systemdUnit(node),
+		".config/systemd/user/countersign-gateway.service": systemdUnit(gateway),
+		"Library/LaunchAgents/app.countersign.node.plist":  launchdAgent(node, home+"/Library/Logs/Countersign"),
+	} {
+		before, err := os.ReadFile(from + file)
+		must(t, err)
+		if string(before) != string(now) {
+			t.Errorf("%s is now\n%s\nand was\n%s", file, now, before)
+		}
+	}
+}
+
 // readPlist reads the values that follow each key.
 func readPlist(t *testing.T, text []byte) map[string][]string {
 	t.Helper()
