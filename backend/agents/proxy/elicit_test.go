@@ -300,8 +300,8 @@ func TestFormRefused(t *testing.T) {
 	s.client(toolCall("1", "ask"))
 	s.client(chosen(s.form().ID, "allow once"))
 	after(t, s.host.said)
+	s.logs("not here") // before the call is over, when nobody cares any more
 	s.getsNothing()
 	s.host.answer <- approval.VerdictAllow
 	s.gets(toolCall("1", "ask"))
-	s.logs("not here")
 }
