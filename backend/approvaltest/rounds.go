@@ -1,8 +1,11 @@
 package approvaltest
 
 import (
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
+	"time"
 )
 
 // Rounds is how often a test does what has no end by its nature: random texts
@@ -17,4 +20,15 @@ func Rounds(t testing.TB, all, few int) int {
 		return few
 	}
 	return all
+}
+
+// Randomly draws from a seed that is logged and can be given again.
+func Randomly(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("COUNTERSIGN_RANDOM_SEED"), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("COUNTERSIGN_RANDOM_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }

@@ -144,7 +144,7 @@ func TestArrivalsAsReal(t *testing.T) {
 	run(model, "git init -q . && git add . && git commit -qm a")
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
-	random := randomly(t)
+	random := approvaltest.Randomly(t)
 	passed := map[string]int{}
 	for i := range approvaltest.Rounds(t, 60, 8) {
 		dir := filepath.Join(home, fmt.Sprint("p", i))

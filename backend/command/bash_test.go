@@ -64,7 +64,7 @@ func asShell(t *testing.T, shell string) {
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
 
-	random, rounds := randomly(t), approvaltest.Rounds(t, 20_000, 2_000)
+	random, rounds := approvaltest.Randomly(t), approvaltest.Rounds(t, 20_000, 2_000)
 	var texts []string
 	var ours [][]string
 	for i := range rounds {
@@ -138,7 +138,7 @@ func fedAsShell(t *testing.T, shell string) {
 	home := t.TempDir()
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
-	random, rounds := randomly(t), approvaltest.Rounds(t, 1_500, 300)
+	random, rounds := approvaltest.Randomly(t), approvaltest.Rounds(t, 1_500, 300)
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	letter := "é"
 	if shell == "dash" {

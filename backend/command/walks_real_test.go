@@ -3,14 +3,11 @@
 package command_test
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
@@ -72,7 +69,7 @@ func TestWalksAsReal(t *testing.T) {
 	run("git init -q . && git add a.go src/b.go .gitignore sub/server.pem && git -c user.name=a -c user.email=a@b commit -qm a")
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid()}
 	a.SetPath([]string{"/usr/bin", "/bin"})
-	random := randomly(t)
+	random := approvaltest.Randomly(t)
 	rounds, passed, ran := approvaltest.Rounds(t, 40, 8), 0, 0
 	for _, of := range openedByReal {
 		if _, err := exec.LookPath(of.program); err != nil {
@@ -108,16 +105,6 @@ func TestWalksAsReal(t *testing.T) {
 	if passed == 0 {
 		t.Error("nothing was tried")
 	}
-}
-
-// randomly draws from a seed that is logged and can be given again.
-func randomly(t *testing.T) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("COUNTERSIGN_RANDOM_SEED"), 10, 64)
-	if err != nil {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("COUNTERSIGN_RANDOM_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // asks reports whether something of a plan asks.
