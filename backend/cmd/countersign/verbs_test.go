@@ -53,7 +53,7 @@ func verbOf(n *kong.Node) (words string) {
 // TestReadingSwitches: a verb that reads gets no switch by which it does more
 // unless the table has it.
 func TestReadingSwitches(t *testing.T) {
-	reads := []string{"--all", "--json", "--help", "--plaintext"}
+	reads := []string{"--all", "--json", "--help", "--notices", "--plaintext"}
 	k, err := kong.New(new(commands))
 	if err != nil {
 		t.Fatal(err)
