@@ -12,6 +12,11 @@ func (a *Analyzer) Measured(req *approval.Request, folder approval.Folder) (plan
 	return j.plan, j.work
 }
 
+// Cold returns an analyzer of the same machine that remembers nothing.
+func (a *Analyzer) Cold() *Analyzer {
+	return &Analyzer{World: a.World, Home: a.Home, UID: a.UID, Ours: a.Ours, IsOurs: a.IsOurs, Inherited: a.Inherited, Secrets: a.Secrets, path: a.path}
+}
+
 // MaxWork bounds these steps, but for those that the names of files cost
 // which patterns stand for.
 const MaxWork = maxWork

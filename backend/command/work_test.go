@@ -72,7 +72,7 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 				}
 				argv = append(argv, strings.Fields(parts[2])...)
 				limit, steps, began := uint64(16<<20+64<<10*n), 0, time.Now()
-				used := allocates(limit, func() {
+				used := allocates(limit, a, func(a *command.Analyzer) {
 					_, steps = a.Measured(&approval.Request{Command: argv, Cwd: "/home/ann/p", Who: approval.Ours}, approvaltest.Named("/home/ann/p"))
 				})
 				if before > 0 && steps > 3*before+100 && before < command.MaxWork {

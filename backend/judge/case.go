@@ -46,11 +46,13 @@ func (j *Judge) Open(ctx context.Context, req approval.Request) (Case, error) {
 // Machine is that by which the case is judged.
 func (c *Case) Machine() *Machine { return c.machine }
 
-// Judge analyses and judges the request as things are now. Its plan is Invalid if
+// examine analyses and judges the request as things are now. Its plan is Invalid if
 // ctx ends before the end.
-func (c *Case) Judge(ctx context.Context, nobody bool) {
-	c.Analyze(ctx)
-	c.Evaluate(nobody)
+func (c *Case) examine(ctx context.Context) {
+	if c.Analyze(ctx); ctx.Err() != nil {
+		c.Unfinish()
+	}
+	c.Evaluate(false)
 }
 
 // Analyze makes the plan of the request as things are now.

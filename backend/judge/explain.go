@@ -13,7 +13,7 @@ func (j *Judge) Explain(ctx context.Context, req approval.Request) (approval.Pla
 	if err != nil {
 		return approval.Plan{}, approval.Judgement{}, err
 	}
-	c.Judge(ctx, false)
+	c.examine(ctx)
 	return c.Plan, c.Judgement, nil
 }
 

@@ -43,7 +43,7 @@ func (j *Judge) Offered(ctx context.Context, id string) (Offered, error) {
 		return Offered{}, err
 	}
 	c := &Case{Req: req, judge: j, machine: m, past: true}
-	c.Judge(ctx, false)
+	c.examine(ctx)
 	o := Offered{AgentID: row.AgentID}
 	own := j.reads.Policies.Current().Policy(row.AgentID)
 	for _, e := range own.Allowlist {

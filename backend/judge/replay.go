@@ -148,7 +148,7 @@ func (j *Judge) past(ctx context.Context, agentID string) (list []past, skipped 
 			return list, skipped, false, nil
 		}
 		c := &Case{Req: req, judge: j, machine: m, past: true}
-		if c.Judge(ctx, false); c.Plan.Invalid == command.Unfinished {
+		if c.examine(ctx); c.Plan.Invalid == command.Unfinished {
 			return list, skipped, false, nil
 		}
 		at[key] = len(list)

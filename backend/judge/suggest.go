@@ -80,7 +80,7 @@ func candidates(list []past) []candidate {
 	for _, p := range list {
 		asked := 0
 		for _, row := range p.rows {
-			if AllowedByPerson(row) {
+			if allowedByPerson(row) {
 				asked++
 			}
 		}
@@ -105,16 +105,16 @@ func candidates(list []past) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// AllowedByPerson reports whether a person, and neither a changed policy nor an
+// allowedByPerson reports whether a person, and neither a changed policy nor an
 // MCP client, said yes.
-func AllowedByPerson(row history.Row) bool {
+func allowedByPerson(row history.Row) bool {
 	return !strings.HasPrefix(row.AnsweredBy, approval.ByClient) && (row.Decision == approval.AllowOnce || row.Decision == approval.AllowAlways) && row.AnsweredBy != ByPolicy
 }
 
 // complete hashes the files of the entries, as a question about them would. A
 // file that changed since a person last said yes is not what they meant.
 func (c *candidate) complete() bool {
-	last := slices.IndexFunc(c.from.rows, AllowedByPerson) // they come newest first
+	last := slices.IndexFunc(c.from.rows, allowedByPerson) // they come newest first
 	c.Offer.Writes = slices.Clone(c.Offer.Writes)
 	for i := range c.Offer.Writes {
 		for _, id := range slices.Concat(c.Offer.Writes[i].Identity, c.Offer.Writes[i].Interpreters) {

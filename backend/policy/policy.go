@@ -1,7 +1,7 @@
 // Package policy decides whether a plan may run. It is pure: it gets the
 // plan, the rules and the time, and returns a verdict with a reason for every
-// segment. It keeps nothing, and reads files only
-// through the functions that it is handed.
+// segment. It keeps nothing, and reads files only through the functions that it is
+// handed.
 //
 // The order: security deny, then the floor and the denylist, then protected
 // state, then entries, safe bins and skills, then what the programs could do,

@@ -8,7 +8,6 @@ package programs
 
 import (
 	_ "embed"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -111,14 +110,4 @@ func Launches(name string) bool {
 		m, has := s.names[name]
 		return has && (m.launches || s.kind == "shell" || s.kind == "interpreter" || s.kind == "multiplexer" || s.kind == "wrapper")
 	})
-}
-
-// OfKind are the names of one kind, sorted.
-func OfKind(kind string) (names []string) {
-	for _, s := range sections() {
-		if s.kind == kind {
-			names = slices.Sorted(maps.Keys(s.names))
-		}
-	}
-	return names
 }
