@@ -70,19 +70,23 @@ func TestApprovalsServe(t *testing.T) {
 			return m.Request.Text
 		}
 	}
-	for decision, want := range map[string]int{"allow-once": 0, "deny": exitDenied} {
+	// The no is last, as it stands for a while for the same command.
+	for _, c := range []struct {
+		decision string
+		code     int
+	}{{"allow-once", 0}, {"deny", exitDenied}} {
 		ask := w.asks("--session", "s", "--", "uname", "-s")
 		done := make(chan []byte, 1)
 		go func() {
 			out, _ := ask.CombinedOutput()
 			done <- out
 		}()
-		if text := answer(decision); text != "uname -s" {
+		if text := answer(c.decision); text != "uname -s" {
 			t.Errorf("asked about %q", text)
 		}
 		out := <-done
-		if code := ask.ProcessState.ExitCode(); code != want {
-			t.Errorf("%s: code %d, %s", decision, code, out)
+		if code := ask.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("%s: code %d, %s", c.decision, code, out)
 		}
 	}
 }
