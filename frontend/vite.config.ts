@@ -20,5 +20,5 @@ export default defineConfig(({ mode }) => ({
   },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : undefined,
   // A busy machine fails no test: the limit is for what hangs.
-  test: { environment: 'jsdom', include: ['src/**/*.test.ts'], testTimeout: 120_000 },
+  test: { environment: 'jsdom', include: ['src/**/*.test.ts'], testTimeout: 120_000, maxWorkers: '100%' },
 }))

@@ -119,6 +119,7 @@ func TestArrivals(t *testing.T) {
 
 // TestHostileArchives: what costs much to read asks, and soon.
 func TestHostileArchives(t *testing.T) {
+	approvaltest.Long(t)
 	t.Parallel()
 	many := make([]string, 30_000)
 	for i := range many {

@@ -216,6 +216,7 @@ func TestHostileNames(t *testing.T) {
 
 // TestOrdinaryArchives: what people and their tools make passes.
 func TestOrdinaryArchives(t *testing.T) {
+	approvaltest.Long(t)
 	t.Parallel()
 	file := func(name string) string { return tarEntry(name, "x", nil) }
 	node := make([]string, 0, 8000)

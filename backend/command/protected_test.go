@@ -101,6 +101,7 @@ echo F | xargs cat
 // TestSecretsAreProtected: a program that is told a file with secrets asks,
 // however it is told.
 func TestSecretsAreProtected(t *testing.T) {
+	approvaltest.Long(t)
 	t.Parallel()
 	for _, list := range []string{"secrets.txt", "others.txt"} {
 		for _, name := range secretFiles(t, list) {

@@ -194,6 +194,7 @@ func TestFallbackRunsThePlan(t *testing.T) {
 
 // A text cannot make the host hold or do more than the limits say.
 func TestHungryTexts(t *testing.T) {
+	approvaltest.Long(t)
 	t.Parallel()
 	b := newBench(t, approval.Entry{Pattern: "head"})
 	b.script("lines", "i=0; while [ $i -lt 3000 ]; do echo '/usr/*/*/*'; i=$((i+1)); done")

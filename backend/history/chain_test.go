@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // verified walks the chain and fails where it cannot.
@@ -25,6 +26,7 @@ func verified(t testing.TB, d *DB, head string) Report {
 // TestChainHolds puts rows in random orders, again and again, trims and opens
 // anew: the chain always holds, and what is over stays as it was.
 func TestChainHolds(t *testing.T) {
+	approvaltest.Long(t)
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))

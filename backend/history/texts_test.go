@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // number reads one number from the file.
@@ -32,6 +33,7 @@ func long(words string) string { return strings.Repeat("filler ", inRow/7+1) + w
 // random orders, trims and opens anew: each row is what was put last, and no text is
 // there that none needs.
 func TestTextsComeBack(t *testing.T) {
+	approvaltest.Long(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 2))

@@ -82,7 +82,7 @@ for (const scale of check ? [1] : [1, 2]) {
   const some = async () => {
     for (let next = left.shift(); next; next = left.shift()) await look(context, ...next, scale)
   }
-  await Promise.all([some(), some()]) // a page mostly waits
+  await Promise.all([some(), some(), some(), some()]) // a page mostly waits
   await close()
 }
 site.close()

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // TestFilesComeBack installs each fixture on the disk and uninstalls it: file,
@@ -394,6 +396,7 @@ func mustDo(t *testing.T, err error) {
 
 // TestBigFile takes one of almost 4 MiB, and none that would grow larger.
 func TestBigFile(t *testing.T) {
+	approvaltest.Long(t)
 	for room, want := range map[int]string{2000: "", 100: "would be larger than 4 MiB"} {
 		e := newEnv(t)
 		text := `{"big": "` + strings.Repeat("x", maxSize-room) + `"}`

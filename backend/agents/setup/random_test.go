@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // randomSeed is the variable that repeats a run.
@@ -21,6 +23,7 @@ const randomFiles = 150
 
 // TestRandomFilesComeBack is the property for files that nobody wrote by hand.
 func TestRandomFilesComeBack(t *testing.T) {
+	approvaltest.Long(t)
 	seed := rand.Uint64()
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		seed = n
@@ -47,6 +50,7 @@ func TestRandomFilesComeBack(t *testing.T) {
 // TestEditedFilesLoseOnlyOurs installs into such files, has somebody edit them,
 // and cuts our hook out.
 func TestEditedFilesLoseOnlyOurs(t *testing.T) {
+	approvaltest.Long(t)
 	seed := rand.Uint64()
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		seed = n

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/corpus"
 )
 
@@ -24,6 +25,7 @@ var neverAlways = strings.Fields(`sh bash zsh dash ksh ash csh tcsh fish busybox
 // corpus pass that had to ask, but the same program, with the same words where
 // words count.
 func TestAlways(t *testing.T) {
+	approvaltest.Long(t)
 	a := always{T: t, trial: newTrial(readCorpus(t)), widths: map[approval.Width]int{}}
 	for _, c := range a.cases.Cases {
 		a.plans = append(a.plans, a.plan(c))
@@ -53,6 +55,7 @@ func TestAlways(t *testing.T) {
 // TestWidths takes the entries away from every command of the corpus and gives
 // the questions that follow every answer that they offer to remember it.
 func TestWidths(t *testing.T) {
+	approvaltest.Long(t)
 	a := always{T: t, trial: newTrial(readCorpus(t)), widths: map[approval.Width]int{}}
 	for name, p := range a.cases.Policies {
 		p.Allow = nil

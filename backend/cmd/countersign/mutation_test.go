@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/corpus"
 )
 
@@ -44,6 +45,7 @@ const conditional = "a condition before it"
 // TestMutations changes every case of the corpus in ways that must not change
 // the answer.
 func TestMutations(t *testing.T) {
+	approvaltest.Long(t)
 	cases := readCorpus(t)
 	trial := newTrial(cases)
 	tried, wrong := map[string]int{}, map[string]int{}

@@ -9,11 +9,14 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // TestNarrow reads every command, with words behind it that fit and that do
 // not, once as kong reads them, among all the others, and once as we do.
 func TestNarrow(t *testing.T) {
+	approvaltest.Long(t)
 	all, err := kong.New(new(commands))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/ipc"
 )
 
@@ -170,6 +171,7 @@ func withoutHost(t *testing.T) (w *world, project string) {
 // in each mode; what is only asked about is the agent's to ask, and where its mode
 // asks nobody, denied.
 func TestKilledHost(t *testing.T) {
+	approvaltest.Long(t)
 	w, project := withoutHost(t)
 	for _, d := range dialects() {
 		t.Run(d.agent+" "+d.event, func(t *testing.T) {

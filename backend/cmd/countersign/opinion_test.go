@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/corpus"
 )
 
@@ -31,7 +32,7 @@ const (
 // is harmless is said in testdata/opinion*.txt and below, from the manuals of
 // the programs; nothing is read from the profiles.
 func TestOpinion(t *testing.T) {
-	seed, cases := rand.Uint64(), 50_000
+	seed, cases := rand.Uint64(), approvaltest.Rounds(t, 50_000, 5_000)
 	if text := os.Getenv(opinionSeed); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
