@@ -9,41 +9,21 @@ import (
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/host"
+	"github.com/countersign-app/countersign/backend/starts"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
-// developerTools are programs that mostly read. After a colon stand the first
-// arguments that one is narrowed to.
-const developerTools = `
-ls cat head tail wc stat file diff cmp du df tree which pwd echo date uname
-sw_vers basename dirname realpath md5 shasum sha256sum ps uniq cut tr sort
-grep rg jq
-git:status git:diff git:log git:show git:branch,--list git:rev-parse git:blame
-git:ls-files git:remote,-v`
-
-// startMode is the mode of each starting point.
-var startMode = map[string]shown.Mode{
-	"deny-all": shown.ModeDeny, "ask-me": shown.ModeAskWhenNeeded, "developer-tools": shown.ModeAskWhenNeeded,
-}
-
-// startEntries are the entries of a starting point on this machine, with the
-// names of their programs.
-func (a *app) startEntries(ctx context.Context, start string) (entries []approval.Entry, names []string) {
-	if start != "developer-tools" {
-		return nil, nil
-	}
-	for _, word := range strings.Fields(developerTools) {
-		name, rest, narrowed := strings.Cut(word, ":")
-		found, err := a.host.Find(ctx, name)
+// startEntries are the entries of a start on this machine, with the names of
+// their programs.
+func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []approval.Entry, names []string) {
+	for _, tool := range start.Tools() {
+		found, err := a.host.Find(ctx, tool.Name)
 		if err != nil || found == nil {
 			continue
 		}
-		e := approval.Entry{Pattern: found.Program.Path, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
-		if narrowed {
-			e.Args = strings.Split(rest, ",")
-		}
+		e := approval.Entry{Pattern: found.Program.Path, Args: tool.Args, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
 		host.RecordIdentity(&e, a.person.Home)
-		entries, names = append(entries, e), append(names, name)
+		entries, names = append(entries, e), append(names, tool.Name)
 	}
 	return entries, names
 }
@@ -55,22 +35,22 @@ var examples = []string{"ls -l", "git status", "rm -rf build"}
 // the judgement itself.
 func (a *app) startingPoints(ctx context.Context) shown.Start {
 	start := shown.Start{Tools: []shown.Tool{}, Examples: []shown.Example{}}
-	policies := map[string]approval.Policy{}
-	for _, point := range shown.StartingPoints {
+	policies := map[starts.Start]approval.Policy{}
+	for _, point := range starts.All {
 		p := approval.Policy{AskFallback: approval.SecurityDeny}
-		p.Security, p.Ask, _ = startMode[point].Words()
+		p.Security, p.Ask, _ = shown.Mode(point.Mode()).Words()
 		p.Allowlist, _ = a.startEntries(ctx, point)
 		policies[point] = p
 	}
 	for _, command := range examples {
 		e := shown.Example{Command: command}
-		for _, point := range shown.StartingPoints {
+		for _, point := range starts.All {
 			e.Verdicts = append(e.Verdicts, a.suppose(ctx, policies[point], strings.Fields(command)))
 		}
 		start.Examples = append(start.Examples, e)
 	}
-	tools := policies["developer-tools"]
-	entries, names := a.startEntries(ctx, "developer-tools")
+	tools := policies[starts.DeveloperTools]
+	entries, names := a.startEntries(ctx, starts.DeveloperTools)
 	for i, e := range entries {
 		asks := a.suppose(ctx, tools, append([]string{names[i]}, e.Args...)) != shown.Passes
 		n := len(start.Tools)
@@ -109,7 +89,8 @@ func firstRunDue(snap store.Snapshot) bool {
 
 var errChosen = errors.New("how agents start was chosen already: change it under Agents")
 
-func (s *Settings) choose(start string) Saved {
+func (s *Settings) choose(name string) Saved {
+	start := starts.Start(name)
 	if !s.app.edits() {
 		return s.failed(errNotOpen, shown.Every)
 	}
@@ -121,7 +102,7 @@ func (s *Settings) choose(start string) Saved {
 		for _, e := range entries {
 			d.Add(shown.Every, e)
 		}
-		return setMode(d, shown.Every, startMode[start])
+		return setMode(d, shown.Every, shown.Mode(start.Mode()))
 	})
 	if err != nil {
 		return s.failed(err, shown.Every)

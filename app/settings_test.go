@@ -23,6 +23,7 @@ import (
 	"github.com/countersign-app/countersign/backend/operator"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/starts"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -301,7 +302,7 @@ func TestFirstRun(t *testing.T) {
 			for _, e := range said.Examples {
 				p := a.host.Policy().Policy("main")
 				now := a.suppose(t.Context(), p, strings.Fields(e.Command))
-				if want := e.Verdicts[slices.Index(shown.StartingPoints, start)]; now != want {
+				if want := e.Verdicts[slices.Index(starts.All, starts.Start(start))]; now != want {
 					t.Errorf("%s: said %s, is %s", e.Command, want, now)
 				}
 			}

@@ -146,14 +146,11 @@ type Tool struct {
 }
 
 // Example is one command, and its verdict for each starting point, in the
-// order of StartingPoints.
+// order of starts.All.
 type Example struct {
 	Command  string    `json:"command"`
 	Verdicts []Verdict `json:"verdicts"`
 }
-
-// StartingPoints are the choices of the first-run page.
-var StartingPoints = []string{"deny-all", "ask-me", "developer-tools"}
 
 // Preview says what a pattern means on this machine.
 type Preview struct {
