@@ -262,52 +262,79 @@ type placed struct {
 	program bool
 }
 
-func (r *reader) world(w *worldText) error {
-	return r.object(func(key string) (err error) {
+// ParseWorld reads the machine of a list of commands: a world, or a corpus of
+// which only the world counts. The name is for error messages.
+func ParseWorld(name string, text []byte) (*World, error) {
+	r, err := newReader(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var w worldText
+	err = r.object(func(key string) error {
 		switch key {
-		case "home":
-			w.home, err = r.placed()
-		case "cwd":
-			w.cwd, err = r.placed()
-		case "path":
-			err = r.list(func() error {
-				dir, err := r.placed()
-				w.path = append(w.path, dir)
-				return err
-			})
-		case "executables":
-			err = r.object(func(dir string) error {
-				return r.list(func() error {
-					p, err := r.placed()
-					if err == nil && (p.name == "" || p.name == "." || p.name == ".." || strings.ContainsAny(p.name, "/\x00")) {
-						err = r.bad(p.at, "%q is no file name", p.name)
-					}
-					p.name, p.program = strings.TrimSuffix(dir, "/")+"/"+p.name, true
-					w.files = append(w.files, p)
-					return err
-				})
-			})
-		case "symlinks":
-			err = r.object(func(name string) error {
-				link, err := r.placed()
-				if err == nil && (link.name == "" || len(link.name) > maxPath || strings.Contains(link.name, "\x00")) {
-					err = r.bad(link.at, "a link must lead somewhere")
-				}
-				link.to, link.name = link.name, name
-				w.links = append(w.links, link)
-				return err
-			})
-		case "files":
-			err = r.files(w)
-		case "case_sensitive_fs":
-			w.caseMatters, err = r.boolean()
-		case "user":
-			err = r.skip()
-		default:
-			err = r.unknown()
+		case "schema":
+			return r.schema()
+		case "world":
+			return r.world(&w)
+		case "title", "generated", "verdicts", "count", "policies", "cases":
+			return r.skip()
 		}
-		return err
+		return r.worldField(&w, key)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return r.build(w)
+}
+
+func (r *reader) world(w *worldText) error {
+	return r.object(func(key string) error { return r.worldField(w, key) })
+}
+
+func (r *reader) worldField(w *worldText, key string) (err error) {
+	switch key {
+	case "home":
+		w.home, err = r.placed()
+	case "cwd":
+		w.cwd, err = r.placed()
+	case "path":
+		err = r.list(func() error {
+			dir, err := r.placed()
+			w.path = append(w.path, dir)
+			return err
+		})
+	case "executables":
+		err = r.object(func(dir string) error {
+			return r.list(func() error {
+				p, err := r.placed()
+				if err == nil && (p.name == "" || p.name == "." || p.name == ".." || strings.ContainsAny(p.name, "/\x00")) {
+					err = r.bad(p.at, "%q is no file name", p.name)
+				}
+				p.name, p.program = strings.TrimSuffix(dir, "/")+"/"+p.name, true
+				w.files = append(w.files, p)
+				return err
+			})
+		})
+	case "symlinks":
+		err = r.object(func(name string) error {
+			link, err := r.placed()
+			if err == nil && (link.name == "" || len(link.name) > maxPath || strings.Contains(link.name, "\x00")) {
+				err = r.bad(link.at, "a link must lead somewhere")
+			}
+			link.to, link.name = link.name, name
+			w.links = append(w.links, link)
+			return err
+		})
+	case "files":
+		err = r.files(w)
+	case "case_sensitive_fs":
+		w.caseMatters, err = r.boolean()
+	case "user":
+		err = r.skip()
+	default:
+		err = r.unknown()
+	}
+	return err
 }
 
 // files reads a list of paths, or an object with the content of each.

@@ -68,6 +68,7 @@ var All = []Verb{
 	{Words: "policy explain", Reads: Yes},
 	{Words: "policy test", Reads: Yes},
 	{Words: "policy diff", Reads: Yes},
+	{Words: "policy stops", Reads: Yes},
 	{Words: "policy accept", Reads: "without a hash", Person: "a hash"},
 	{Words: "policy reject", Person: Yes},
 	{Words: "policy skills list", Reads: Yes},

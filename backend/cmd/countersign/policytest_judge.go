@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
-	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/corpus"
 	"github.com/countersign-app/countersign/backend/environ"
 	"github.com/countersign-app/countersign/backend/paths"
@@ -23,19 +19,14 @@ const testAgent = "main"
 // trial judges cases as a host would that has an empty state folder on the
 // machine of the file. It looks at that machine only.
 type trial struct {
-	cases    *corpus.File
-	folder   approval.Folder // of the session
-	analyzer *command.Analyzer
-	ready    map[string]*policy.Rules // of the file's own policies
-	now      time.Time
+	*bench
+	cases  *corpus.File
+	folder approval.Folder          // of the session
+	ready  map[string]*policy.Rules // of the file's own policies
 }
 
 func newTrial(cases *corpus.File) *trial {
-	w := cases.World
-	a := &command.Analyzer{World: w, Home: w.Home, UID: corpus.UID, Ours: []string{paths.Expand("~/.openclaw", w.Home)}}
-	a.SetPath(w.Path)
-	a.Secrets = func() bool { return false } // programs of an invented machine get no variables
-	return &trial{cases, named(w), a, map[string]*policy.Rules{}, time.Now()}
+	return &trial{benchOf(cases.World), cases, named(cases.World), map[string]*policy.Rules{}}
 }
 
 // named is the session's folder: the person named the one that the cases are about.
@@ -60,25 +51,10 @@ func (t *trial) plan(c corpus.Case) approval.Plan {
 
 func (t *trial) judge(c corpus.Case, plan *approval.Plan, rules *policy.Rules) approval.Judgement {
 	env := environ.Check(c.Env)
-	return rules.Evaluate(policy.Input{
+	return t.judged(rules, policy.Input{
 		Plan: plan, Who: approval.Ours, SessionKey: c.SessionKey, EnvRefused: env.Refused, Env: env.Asks,
-		Now: t.now, Hash: t.hash,
 	})
 }
-
-// hash is that of what a file holds, or begins with where the file of cases says
-// no more of a program.
-func (t *trial) hash(f approval.File) (string, error) {
-	sum, err := t.cases.World.Hash(f)
-	if err == nil {
-		return sum, nil
-	}
-	head, err := t.cases.World.Head(f, maxHead)
-	whole := sha256.Sum256(head)
-	return hex.EncodeToString(whole[:]), err
-}
-
-const maxHead = 64 // bytes
 
 // accepted gives each skill without a hash that of its file: who writes cases means
 // one that a person accepted as it is.
@@ -110,16 +86,6 @@ func (t *trial) rulesOf(c corpus.Case) *policy.Rules {
 		t.ready[key] = rules
 	}
 	return rules
-}
-
-func (t *trial) prepare(p approval.Policy) *policy.Rules {
-	return policy.Prepare(p, t.cases.World.Home, func(name string) string {
-		file, err := t.cases.World.Look(name)
-		if err != nil {
-			return ""
-		}
-		return file.Path
-	})
 }
 
 // policyOf is a policy of the file as a store would give it.

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/corpus"
+	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/starts"
+)
+
+type policyStops struct {
+	Files  []string `arg:"" name:"file" help:"Lists of commands, or history exports: one JSON object a line."`
+	Policy string   `help:"Judge under this policy file instead of the policy that holds." placeholder:"FILE"`
+	Start  string   `help:"Judge under a start (deny-all, ask-me, developer-tools), made from the programs of the list's machine." enum:",deny-all,ask-me,developer-tools" default:"" placeholder:"NAME"`
+	World  string   `help:"The programs, folders and files of the list's machine; without it, this machine." placeholder:"FILE"`
+	Answer string   `help:"Answer no question (none), or each but those labelled P with the width that the panel preselects (preselected), in a copy of the policy." enum:"none,preselected" default:"none"`
+}
+
+func (c policyStops) Run(p *program) error {
+	if c.Policy != "" && c.Start != "" {
+		return errors.New("give --policy or --start, not both")
+	}
+	list, err := c.list(p)
+	if err != nil {
+		return err
+	}
+	s := newReplay(c.policies(p), c.Answer == "preselected")
+	for _, one := range list {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.run(one); err != nil {
+			return err
+		}
+	}
+	if !s.answers {
+		if err := s.suggest(p.ctx, list); err != nil {
+			return err
+		}
+	}
+	got := s.done()
+	return p.print(got, got.write)
+}
+
+// list reads the commands and plans each on its machine.
+func (c policyStops) list(p *program) (list []*replayed, err error) {
+	benches := map[string]*bench{}
+	for _, file := range c.Files {
+		read, err := readList(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range read {
+			if one.World == "" {
+				one.World = c.World
+			}
+			b := benches[one.World]
+			if b == nil {
+				if b, err = p.benchIn(one.World); err != nil {
+					return nil, err
+				}
+				benches[one.World] = b
+			}
+			if err := p.ctx.Err(); err != nil {
+				return nil, err
+			}
+			plan := b.analyzer.Analyze(p.ctx, one.request(), b.folder(one.Folder))
+			list = append(list, &replayed{one, b, plan})
+		}
+	}
+	return list, nil
+}
+
+// benchIn judges on the machine that a file describes, or on this one.
+func (p *program) benchIn(world string) (*bench, error) {
+	if world == "" {
+		return p.benchHere(), nil
+	}
+	text, err := readPlain(world, corpus.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	w, err := corpus.ParseWorld(filepath.Base(world), text)
+	if err != nil {
+		return nil, err
+	}
+	return benchOf(w), nil
+}
+
+// policies says which policy holds for an agent.
+func (c policyStops) policies(p *program) func(agent string, b *bench) (approval.Policy, error) {
+	return func(agent string, b *bench) (approval.Policy, error) {
+		switch {
+		case c.Start != "":
+			return b.started(agent, starts.Start(c.Start)), nil
+		case c.Policy != "":
+			held, _, err := policyIn(c.Policy, agent, b.analyzer.Home)
+			return held, err
+		}
+		got, err := p.policyOf(agent)
+		return got.Policy, err
+	}
+}
+
+// per100 is a share in percent, with one digit behind the point.
+func per100(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100*float64(n)/float64(of))
+}
+
+func (r stopsResult) write(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, n stopCounts) {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", name, n.Commands, per100(n.Asked, n.Commands), per100(n.NoOffer, n.Commands), per100(n.Denied, n.Commands))
+	}
+	fmt.Fprintln(t, "\tcommands\tasked /100\tof these without an offer\tdenied /100")
+	row("all", r.All)
+	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
+		row("label "+label, r.Labels[label])
+	}
+	for i, b := range r.Blocks {
+		row(fmt.Sprintf("%d to %d of each person", i*blockSize+1, (i+1)*blockSize), b)
+	}
+	_ = t.Flush()
+	for _, group := range []struct {
+		name string
+		list []cause
+	}{{"reasons", r.Reasons}, {"programs", r.Programs}, {"without an offer", r.NoOffer}} {
+		fmt.Fprintf(w, "\n%s\n", group.name)
+		for _, one := range group.list {
+			fmt.Fprintf(w, "%6d  %s\n", one.Stops, display.Escape(one.Name))
+		}
+	}
+	if len(r.Suggestions) > 0 {
+		fmt.Fprintln(w, "\nwhat one rule would save")
+	}
+	for _, one := range r.Suggestions {
+		var words []string
+		for _, e := range one.Entries {
+			words = append(words, strings.TrimSpace(e.Pattern+" "+narrowing(e)))
+		}
+		fmt.Fprintf(w, "%6d  %s\n", one.Saves, display.Escape(strings.Join(words, "; ")))
+	}
+	for _, one := range r.Passed {
+		fmt.Fprintf(w, "\npassed, and a person should see it (%s, after %d answers): %s\n    %s\n", display.Escape(one.Person), one.Answers, display.Escape(one.By), display.Escape(one.Command))
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/corpus"
+	"github.com/countersign-app/countersign/backend/starts"
+)
+
+// ourList are 500 commands in the proportions of what agents issued to 67
+// developers, on one invented Mac.
+const ourList = "testdata/stops/list.jsonl"
+
+func replayOurs(t *testing.T, start starts.Start, answers bool) stopsResult {
+	t.Helper()
+	p := &program{ctx: t.Context()}
+	c := policyStops{Files: []string{ourList}, World: "testdata/stops/world.json", Start: string(start)}
+	list, err := c.list(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newReplay(c.policies(p), answers)
+	for _, one := range list {
+		if err := s.run(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !answers {
+		if err := s.suggest(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s.done()
+}
+
+// TestStopsOfOurList: no command that a person should see passes, before or after
+// answers, and the questions do not become more.
+func TestStopsOfOurList(t *testing.T) {
+	for _, test := range []struct {
+		start     starts.Start
+		answers   bool
+		asked     int // of 500, at most
+		harmless  int // of 277
+		noOfferHW int // of 437
+	}{
+		{starts.DenyAll, false, 0, 0, 0},
+		{starts.AskMe, false, 498, 275, 124},
+		{starts.AskMe, true, 496, 274, 124},
+		{starts.DeveloperTools, false, 358, 135, 122},
+		{starts.DeveloperTools, true, 357, 135, 122},
+	} {
+		got := replayOurs(t, test.start, test.answers)
+		h, w, p := got.Labels[harmless], got.Labels[work], got.Labels[person]
+		t.Logf("%s, answers %v: %+v H %+v W %+v P %+v", test.start, test.answers, got.All, h, w, p)
+		if got.All.Commands != 500 || h.Commands+w.Commands+p.Commands != 500 || p.Commands < 60 {
+			t.Errorf("%d commands, %d with P", got.All.Commands, p.Commands)
+		}
+		if len(got.Passed) > 0 {
+			t.Errorf("%s: these pass: %+v", test.start, got.Passed)
+		}
+		if got.All.Asked > test.asked || h.Asked > test.harmless || h.NoOffer+w.NoOffer > test.noOfferHW {
+			t.Errorf("%s, answers %v: %d asked, %d harmless, %d without an offer", test.start, test.answers, got.All.Asked, h.Asked, h.NoOffer+w.NoOffer)
+		}
+		if test.start == starts.DenyAll && got.All.Denied != 500 {
+			t.Errorf("%d of 500 are denied", got.All.Denied)
+		}
+		if test.start != starts.DenyAll && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 10) {
+			t.Errorf("suggestions: %+v", got.Suggestions)
+		}
+	}
+}
+
+// TestStopsAnswers: an answer counts for its person alone, and what is labelled P
+// is asked about and never remembered.
+func TestStopsAnswers(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "list.jsonl")
+	line := func(person, label, session string) string {
+		return `{"person": "` + person + `", "session": "` + session + `", "folder": "/Users/dev/project", "command": "uname -a", "label": "` + label + `"}` + "\n"
+	}
+	text := line("a", "H", "1") + line("a", "H", "1") + line("a", "H", "2") + line("b", "P", "1") + line("b", "P", "2")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	world := filepath.Join(dir, "world.json")
+	if err := os.WriteFile(world, []byte(`{"world": {"home": "/Users/dev", "cwd": "/Users/dev/project", "path": ["/usr/bin"], "executables": {"/usr/bin": ["uname"]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{ctx: t.Context()}
+	c := policyStops{Files: []string{file}, World: world, Start: string(starts.AskMe)}
+	list, err := c.list(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newReplay(c.policies(p), true)
+	for _, one := range list {
+		if err := s.run(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One of the three of a is a repetition, the other is asked once.
+	if got := s.done(); got.All != (stopCounts{Commands: 4, Asked: 3}) || got.Labels[person].Asked != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestListsRefused(t *testing.T) {
+	good := `{"folder": "/p", "command": "ls"}`
+	for name, text := range map[string]string{
+		"nothing":     "\n\n",
+		"no JSON":     good + "\nls -l\n",
+		"no command":  `{"folder": "/p"}`,
+		"no folder":   `{"command": "ls"}`,
+		"a relative":  `{"folder": "p", "command": "ls"}`,
+		"a label":     `{"folder": "/p", "command": "ls", "label": "X"}`,
+		"a number":    `{"folder": "/p", "command": 1}`,
+		"a requester": `{"folder": "/p", "command": "ls", "who": "everybody"}`,
+	} {
+		file := filepath.Join(t.TempDir(), "list.jsonl")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := readList(file); err == nil || !strings.HasPrefix(err.Error(), "list.jsonl") {
+			t.Errorf("%s: %v %v", name, list, err)
+		}
+	}
+	if _, err := readList(t.TempDir()); err == nil {
+		t.Error("a folder was read")
+	}
+	if _, err := corpus.ParseWorld("w.json", []byte(`{"home": "/h"}`)); err == nil {
+		t.Error("a world without a folder was read")
+	}
+}
+
+// TestListOfAnExport: a line of history export is a command of a list.
+func TestListOfAnExport(t *testing.T) {
+	one, err := readListed([]byte(`{"n": 4, "id": "x", "state": "done", "agentId": "main", "sessionKey": "s", "who": "theirs", "command": "ls -l", "argv": ["ls", "-l"], "cwd": "/p", "verdict": "allow"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := one.request()
+	if r.AgentID != "main" || r.SessionKey != "s" || r.Cwd != "/p" || r.Who != approval.Theirs || strings.Join(r.Command, " ") != "ls -l" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/policy"
+)
+
+// blockSize is how many commands of a person are one block.
+const blockSize = 50
+
+// Caps of what is said of causes and suggestions.
+const (
+	topCauses      = 15
+	maxSuggestions = 10
+	// tried are the suggestions that are judged against the whole list.
+	tried = 40
+)
+
+// stopCounts count the commands of a group. Commands that ask and have no offer
+// are questions that nobody can end.
+type stopCounts struct {
+	Commands int `json:"commands"`
+	Asked    int `json:"asked"`
+	Denied   int `json:"denied"`
+	NoOffer  int `json:"noOffer"`
+}
+
+// cause is a reason or a program, and the commands that it stops.
+type cause struct {
+	Name  string `json:"name"`
+	Stops int    `json:"stops"`
+}
+
+// suggestion is what one answer would write, and the stops that it would save.
+type suggestion struct {
+	Entries []approval.Entry `json:"entries"`
+	Saves   int              `json:"saves"`
+}
+
+// passed is a command that a person should see and that passed unseen.
+type passed struct {
+	Person  string `json:"person,omitempty"`
+	Command string `json:"command"`
+	By      string `json:"by"`
+	Answers int    `json:"answers"` // given before it
+}
+
+// stopsResult is what policy stops prints.
+type stopsResult struct {
+	All         stopCounts            `json:"all"`
+	Labels      map[string]stopCounts `json:"labels,omitempty"`
+	Reasons     []cause               `json:"reasons"`
+	Programs    []cause               `json:"programs"`
+	NoOffer     []cause               `json:"noOffer"`
+	Suggestions []suggestion          `json:"suggestions,omitempty"`
+	// Blocks are the first 50 commands of each person, the next 50 and so on.
+	Blocks []stopCounts `json:"blocks"`
+	Passed []passed     `json:"passed,omitempty"`
+}
+
+// replayed is a command of a list with its plan on its machine.
+type replayed struct {
+	listed
+	bench *bench
+	plan  approval.Plan
+}
+
+// stopReplay judges a list in order.
+type stopReplay struct {
+	policies func(agent string, b *bench) (approval.Policy, error)
+	answers  bool                        // each question is answered, and the answer kept
+	rules    map[string]*policy.Rules    // prepared ones, by what they are made of
+	given    map[string][]approval.Entry // what a person's answers wrote
+	place    map[string]int              // how many commands of a person came before
+	result   stopsResult
+
+	reasons, programs, noOffer map[string]int
+}
+
+func newReplay(policies func(string, *bench) (approval.Policy, error), answers bool) *stopReplay {
+	return &stopReplay{
+		policies: policies, answers: answers, rules: map[string]*policy.Rules{}, given: map[string][]approval.Entry{}, place: map[string]int{},
+		result: stopsResult{Labels: map[string]stopCounts{}}, reasons: map[string]int{}, programs: map[string]int{}, noOffer: map[string]int{},
+	}
+}
+
+// done is what was counted.
+func (s *stopReplay) done() stopsResult {
+	s.result.Reasons, s.result.Programs, s.result.NoOffer = top(s.reasons), top(s.programs), top(s.noOffer)
+	return s.result
+}
+
+// run judges one command, and answers its question where it should.
+func (s *stopReplay) run(c *replayed) error {
+	rules, err := s.rulesOf(c, s.given[c.Person])
+	if err != nil {
+		return err
+	}
+	j := c.judge(rules)
+	s.count(c, j)
+	if s.answers && j.Verdict == approval.VerdictAsk && c.Label != person && len(j.Offers) > 0 {
+		s.given[c.Person] = append(s.given[c.Person], preselected(j.Offers).Entries(false)...)
+	}
+	return nil
+}
+
+func (c *replayed) judge(rules *policy.Rules) approval.Judgement {
+	return c.bench.judged(rules, policy.Input{Plan: &c.plan, Who: c.Who, SessionKey: c.Session})
+}
+
+// preselected is the offer that the panel has chosen already: the narrowest.
+func preselected(offers []approval.Offer) approval.Offer { return offers[0] }
+
+// rulesOf are those of an agent on a machine with more entries, prepared once.
+func (s *stopReplay) rulesOf(c *replayed, more []approval.Entry) (*policy.Rules, error) {
+	added, _ := json.Marshal(more) // plain fields cannot fail
+	key := strings.Join([]string{c.Agent, c.World, string(added)}, "\x00")
+	if rules := s.rules[key]; rules != nil {
+		return rules, nil
+	}
+	held, err := s.policies(c.Agent, c.bench)
+	if err != nil {
+		return nil, err
+	}
+	if s.answers {
+		clear(s.rules) // what was answered meanwhile never comes back
+	}
+	s.rules[key] = c.bench.prepare(held.Listing(slices.Concat(held.Allowlist, more)))
+	return s.rules[key], nil
+}
+
+func (s *stopReplay) count(c *replayed, j approval.Judgement) {
+	r := &s.result
+	asks, denied := j.Verdict == approval.VerdictAsk, j.Verdict == approval.VerdictDeny
+	noOffer := asks && len(j.Offers) == 0 && len(j.Writes) == 0
+	add := func(n *stopCounts) {
+		n.Commands++
+		n.Asked += one(asks)
+		n.Denied += one(denied)
+		n.NoOffer += one(noOffer)
+	}
+	add(&r.All)
+	block := s.place[c.Person] / blockSize
+	s.place[c.Person]++
+	for len(r.Blocks) <= block {
+		r.Blocks = append(r.Blocks, stopCounts{})
+	}
+	add(&r.Blocks[block])
+	if c.Label != "" {
+		n := r.Labels[c.Label]
+		add(&n)
+		r.Labels[c.Label] = n
+	}
+	if c.Label == person && j.Verdict == approval.VerdictAllow {
+		r.Passed = append(r.Passed, passed{c.Person, c.Command, because(j), len(s.given[c.Person])})
+	}
+	if !asks && !denied {
+		return
+	}
+	reasons, programs := map[string]bool{string(j.Reason): true}, map[string]bool{}
+	for i, one := range j.Segments {
+		if one.Verdict == approval.VerdictAllow {
+			continue
+		}
+		reasons[string(one.Reason)] = true
+		programs[programOf(&c.plan.Segments[i])] = true
+	}
+	for name := range reasons {
+		s.reasons[name]++
+	}
+	for name := range programs {
+		s.programs[name]++
+	}
+	if noOffer {
+		s.noOffer[string(j.Reason)+" "+strings.Join(slices.Sorted(maps.Keys(programs)), " ")]++
+	}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// programOf names what a segment starts, as people call it.
+func programOf(s *approval.Segment) string {
+	switch {
+	case s.Builtin != "":
+		return s.Builtin
+	case len(s.Argv) > 0 && s.Argv[0] != "":
+		return path.Base(s.Argv[0])
+	}
+	return "(known at run time)"
+}
+
+// suggest finds the answers that would save most stops, each tried on all
+// commands that ask.
+func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
+	offered, times := map[string][]approval.Entry{}, map[string]int{}
+	var asks []*replayed
+	for _, c := range list {
+		rules, err := s.rulesOf(c, nil)
+		if err != nil {
+			return err
+		}
+		j := c.judge(rules)
+		if j.Verdict != approval.VerdictAsk {
+			continue
+		}
+		asks = append(asks, c)
+		for _, o := range j.Offers {
+			key, _ := json.Marshal(o.Writes)
+			offered[string(key)] = o.Writes
+			times[string(key)]++
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(offered), func(a, b string) int {
+		return cmp.Or(times[b]-times[a], cmp.Compare(a, b))
+	})
+	for _, key := range keys[:min(len(keys), tried)] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		saves := 0
+		for _, c := range asks {
+			rules, err := s.rulesOf(c, offered[key])
+			if err != nil {
+				return err
+			}
+			saves += one(c.judge(rules).Verdict == approval.VerdictAllow)
+		}
+		s.result.Suggestions = append(s.result.Suggestions, suggestion{offered[key], saves})
+	}
+	slices.SortStableFunc(s.result.Suggestions, func(a, b suggestion) int { return b.Saves - a.Saves })
+	s.result.Suggestions = s.result.Suggestions[:min(len(s.result.Suggestions), maxSuggestions)]
+	return nil
+}
+
+// top are the causes of most stops.
+func top(counts map[string]int) []cause {
+	list := []cause{}
+	for name, n := range counts {
+		list = append(list, cause{name, n})
+	}
+	slices.SortFunc(list, func(a, b cause) int { return cmp.Or(b.Stops-a.Stops, cmp.Compare(a.Name, b.Name)) })
+	return list[:min(len(list), topCauses)]
+}
