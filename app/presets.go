@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []a
 		if err != nil || found == nil {
 			continue
 		}
-		e := approval.Entry{Pattern: found.Program.Path, Args: tool.Args, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
+		e := approval.Entry{Pattern: found.Program.Path, Args: tool.Args, ArgsExact: tool.Exact, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
 		host.RecordIdentity(&e, a.person.Home)
 		entries, names = append(entries, e), append(names, tool.Name)
 	}
@@ -52,7 +53,7 @@ func (a *app) startingPoints(ctx context.Context) shown.Start {
 	tools := policies[starts.DeveloperTools]
 	entries, names := a.startEntries(ctx, starts.DeveloperTools)
 	for i, e := range entries {
-		asks := a.suppose(ctx, tools, append([]string{names[i]}, e.Args...)) != shown.Passes
+		asks := !a.passes(ctx, tools, append([]string{names[i]}, e.Args...))
 		n := len(start.Tools)
 		if n == 0 || start.Tools[n-1].Name != names[i] {
 			start.Tools = append(start.Tools, shown.Tool{Name: names[i], Path: e.Pattern, Only: []string{}})
@@ -65,6 +66,14 @@ func (a *app) startingPoints(ctx context.Context) shown.Start {
 		}
 	}
 	return start
+}
+
+// passes reports whether a program passes with any of a few words that most know:
+// some ask without an operand.
+func (a *app) passes(ctx context.Context, p approval.Policy, argv []string) bool {
+	return slices.ContainsFunc([][]string{nil, {"--version"}, {"--help"}, {"x"}}, func(more []string) bool {
+		return a.suppose(ctx, p, slices.Concat(argv, more)) == shown.Passes
+	})
 }
 
 func (a *app) suppose(ctx context.Context, p approval.Policy, argv []string) shown.Verdict {

@@ -23,9 +23,10 @@ const module = "github.com/countersign-app/countersign/backend/"
 // floors says on which floor a room is. A room imports only rooms below it;
 // rooms of one floor never import each other.
 var floors = map[string]int{
-	"approval": 0, "descriptors": 0, "display": 0, "envnames": 0, "fair": 0, "gitindex": 0, "glob": 0, "metrics": 0, "oneliner": 0, "ownfile": 0, "pathname": 0, "paths": 0, "proc": 0, "programs": 0, "protected": 0, "rescue": 0, "signature": 0, "starts": 0, "toolnames": 0, "trail": 0, "verbs": 0,
+	"approval": 0, "descriptors": 0, "display": 0, "envnames": 0, "fair": 0, "gitindex": 0, "glob": 0, "metrics": 0, "oneliner": 0, "ownfile": 0, "pathname": 0, "paths": 0, "proc": 0, "programs": 0, "protected": 0, "rescue": 0, "signature": 0, "toolnames": 0, "trail": 0, "verbs": 0,
 	"command": 1, "config": 1, "corpus": 1, "environ": 1, "family": 1, "history": 1, "ipc": 2, "link": 1, "machine": 1, "operator": 1, "pending": 1, "preview": 1, "project": 1, "store": 1, "vault": 1, "webdoor": 1,
 	"sandbox":         2,
+	"starts":          2,
 	"service":         2,
 	"policy":          2,
 	"runner":          2,

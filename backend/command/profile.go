@@ -58,6 +58,9 @@ type profile struct {
 	only, never map[string][]string
 	shows       map[string][]string
 	derives     []derives
+	// reading are the commands of it that only read, as the profile writes them: ""
+	// for all that it can do, or words with / between them.
+	reading []string
 }
 
 // derives says of which names a program writes files that nobody named: where is

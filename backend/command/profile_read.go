@@ -46,6 +46,8 @@ func (r *profileReader) read(line string) error {
 		return r.network(fields)
 	case "derives":
 		return r.derives(fields)
+	case "reading":
+		return r.reading(fields)
 	}
 	switch {
 	case traits()[word]:
@@ -89,6 +91,18 @@ func (r *profileReader) network(names []string) error {
 		}
 		at.is["network"] = true
 	}
+	return nil
+}
+
+// reading reads what of a program only reads: all of it, or commands of it.
+func (r *profileReader) reading(commands []string) error {
+	if len(r.now) != 1 || r.now[0] != r.program || r.program.reading != nil {
+		return fmt.Errorf("reading stands once, before the subcommands of a program")
+	}
+	if len(commands) == 0 {
+		commands = []string{""}
+	}
+	r.program.reading = commands
 	return nil
 }
 

@@ -8,6 +8,7 @@ package programs
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,13 @@ func read(text string) []section {
 		}
 	}
 	return list
+}
+
+// Readers are the programs that read what they are told and nothing else, by name.
+func Readers() []string {
+	list := sections()
+	i := slices.IndexFunc(list, func(s section) bool { return s.kind == reader })
+	return slices.Sorted(maps.Keys(list[i].names))
 }
 
 func (s section) has(name string) bool {

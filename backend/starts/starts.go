@@ -2,7 +2,7 @@
 // programs a start would let run; it looks for none and writes nothing.
 package starts
 
-import "strings"
+import "github.com/countersign-app/countersign/backend/command"
 
 // Start is one of them, by the name that people type.
 type Start string
@@ -27,34 +27,10 @@ func (s Start) Mode() string {
 	return ""
 }
 
-// developerTools are programs that mostly read. After a colon stand the first
-// arguments that one is narrowed to.
-const developerTools = `
-ls cat head tail wc stat file diff cmp du df tree which pwd echo date uname
-sw_vers basename dirname realpath md5 shasum sha256sum ps uniq cut tr sort
-grep rg jq
-git:status git:diff git:log git:show git:branch,--list git:rev-parse git:blame
-git:ls-files git:remote,-v`
-
-// Tool is a program that a start lets run, with the first arguments that it is
-// narrowed to.
-type Tool struct {
-	Name string
-	Args []string
-}
-
-// Tools are those of a start. A name may stand in several.
-func (s Start) Tools() (tools []Tool) {
+// Tools are the programs and commands that a start lets run.
+func (s Start) Tools() []command.ReadingTool {
 	if s != DeveloperTools {
 		return nil
 	}
-	for _, word := range strings.Fields(developerTools) {
-		name, rest, narrowed := strings.Cut(word, ":")
-		t := Tool{Name: name}
-		if narrowed {
-			t.Args = strings.Split(rest, ",")
-		}
-		tools = append(tools, t)
-	}
-	return tools
+	return command.ReadingTools()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,10 +49,10 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 124},
-		{starts.AskMe, true, 496, 274, 124},
-		{starts.DeveloperTools, false, 358, 135, 122},
-		{starts.DeveloperTools, true, 357, 135, 122},
+		{starts.AskMe, false, 499, 276, 125},
+		{starts.AskMe, true, 497, 275, 125},
+		{starts.DeveloperTools, false, 279, 56, 94},
+		{starts.DeveloperTools, true, 278, 56, 94},
 	} {
 		got := replayOurs(t, test.start, test.answers)
 		h, w, p := got.Labels[harmless], got.Labels[work], got.Labels[person]
@@ -71,6 +72,29 @@ func TestStopsOfOurList(t *testing.T) {
 		if test.start != starts.DenyAll && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 10) {
 			t.Errorf("suggestions: %+v", got.Suggestions)
 		}
+	}
+}
+
+// TestStartOnTheCorpus: of what the corpus wants asked or denied, nothing passes
+// under a start but for what the corpus only leaves out of its lists: id and
+// whoami, and files that safe bins may not read.
+func TestStartOnTheCorpus(t *testing.T) {
+	trial := newTrial(readCorpus(t))
+	p := trial.started(testAgent, starts.DeveloperTools)
+	p.Allowlist = slices.DeleteFunc(p.Allowlist, func(e approval.Entry) bool { return e.Pattern == "id" || e.Pattern == "whoami" })
+	rules, judged := trial.prepare(p), 0
+	for _, c := range trial.cases.Cases {
+		if c.Tier != corpus.Must || c.Expect == approval.VerdictAllow || c.Base == "safebins" || stripped(c) {
+			continue
+		}
+		plan := trial.plan(c)
+		judged++
+		if j := trial.judge(c, &plan, rules); j.Verdict == approval.VerdictAllow {
+			t.Errorf("%s passes: %s (%s)", c.ID, inputOf(c), because(j))
+		}
+	}
+	if judged < 500 {
+		t.Errorf("%d cases: too few to tell anything", judged)
 	}
 }
 

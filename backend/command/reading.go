@@ -1,0 +1,69 @@
+package command
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/programs"
+)
+
+// ReadingTool is a program, or a command of one, of which nothing but reading
+// passes under an entry: its other options and operands ask by its profile.
+type ReadingTool struct {
+	Name string
+	// Args are the first arguments that it is narrowed to; with Exact there are
+	// no more.
+	Args  []string
+	Exact bool
+}
+
+// ReadingTools are all of them, by name: programs that only read by their kind,
+// and those that a profile calls reading, wrappers among them, whose command is
+// judged by itself. A program may stand in several.
+func ReadingTools() (tools []ReadingTool) {
+	for _, name := range programs.Readers() {
+		tools = append(tools, ReadingTool{Name: name})
+	}
+	known := profiles().programs
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		for _, words := range known[name].reading {
+			t := ReadingTool{Name: name}
+			if words, t.Exact = strings.CutSuffix(words, "/."); words != "" {
+				t.Args = strings.Split(words, "/")
+			}
+			if !slices.ContainsFunc(tools, func(have ReadingTool) bool { return have.Name == name && len(have.Args) == 0 }) {
+				tools = append(tools, t)
+			}
+		}
+	}
+	return tools
+}
+
+// onlyReading are the effects that may pass in what is called reading. All others
+// ask always, or let a value through that is written, run or sent.
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile inside folder moves file command fed run sink repo package settings environment var")
+
+// beyondReading says which option or operand of a profile can do more than read
+// without being asked about; "" for none.
+func (p *profile) beyondReading() string {
+	asks := func(e effect) bool {
+		rule := effects()[e]
+		return e == effectNone || onlyReading()[string(e)] || rule.reason != approval.ReasonNone && rule.check == nil && rule.note == nil
+	}
+	for name, o := range p.options {
+		if !asks(o.effect) {
+			return name
+		}
+	}
+	for _, e := range append(slices.Clone(p.operands), p.always, p.bare, p.last) {
+		if !asks(e) {
+			return string(e)
+		}
+	}
+	if len(p.derives) > 0 || p.is["rest"] {
+		return "derives"
+	}
+	return ""
+}

@@ -1,0 +1,46 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/programs"
+)
+
+// TestReadingOnlyReads: of what a profile calls reading no option and no operand
+// passes that does more.
+func TestReadingOnlyReads(t *testing.T) {
+	for name, p := range profiles().programs {
+		for _, words := range p.reading {
+			at := p
+			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
+				switch {
+				case word == "":
+				case strings.HasPrefix(word, "-"):
+					if o, known := at.options[word]; word != "-vv" && (!known || o.effect != effectNone && !onlyReading()[string(o.effect)]) {
+						t.Errorf("%s: %s is no option that only reads", name, words)
+					}
+				case at.subs[word] == nil:
+					t.Fatalf("%s has no subcommand %s", name, words)
+				default:
+					at = at.subs[word]
+				}
+			}
+			if more := at.beyondReading(); more != "" && !strings.HasSuffix(words, "/.") {
+				t.Errorf("%s %s can do more than read: %s", name, words, more)
+			}
+		}
+	}
+	tools := ReadingTools()
+	for _, name := range strings.Fields("cat sed find xargs awk nl sleep readlink seq od xxd timeout time nice env column rev tac paste comm git gh docker kubectl") {
+		if !slices.ContainsFunc(tools, func(t ReadingTool) bool { return t.Name == name }) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, tool := range tools {
+		if kind := programs.KindOf(tool.Name); (kind == "shell" || kind == "interpreter") && !tool.Exact {
+			t.Errorf("%s runs any code", tool.Name)
+		}
+	}
+}
