@@ -296,7 +296,10 @@ func TestDoor(t *testing.T) {
 			t.Errorf("handshake %d is refused", i)
 		}
 	}
-	if len(ended) != 2 || ended[0] != 0 || ended[1] != 1 || len(w.g.guard.shakes["192.0.2.3"]) != maxShakes {
+	w.g.guard.mu.Lock()
+	open := len(w.g.guard.shakes["192.0.2.3"])
+	w.g.guard.mu.Unlock()
+	if len(ended) != 2 || ended[0] != 0 || ended[1] != 1 || open != maxShakes {
 		t.Errorf("%v ended for the two that are too many", ended)
 	}
 }
