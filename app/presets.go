@@ -15,11 +15,16 @@ import (
 )
 
 // startEntries are the entries of a start on this machine, with the names of
-// their programs.
+// their programs: one where two names lead to the same program.
 func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []approval.Entry, names []string) {
 	for _, tool := range start.Tools() {
 		found, err := a.host.Find(ctx, tool.Name)
 		if err != nil || found == nil {
+			continue
+		}
+		if slices.ContainsFunc(entries, func(e approval.Entry) bool {
+			return e.Pattern == found.Program.Path && slices.Equal(e.Args, tool.Args)
+		}) {
 			continue
 		}
 		e := approval.Entry{Pattern: found.Program.Path, Args: tool.Args, ArgsExact: tool.Exact, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}

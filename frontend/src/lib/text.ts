@@ -738,7 +738,7 @@ export const firstRun = {
   next: 'Continue',
   review: (n: number) => (n === 1 ? 'Review the tool…' : `Review the ${n} tools…`),
   reviewTitle: (n: number) => `${count(n, 'tool')} found on this computer`,
-  reviewBelow: 'They mostly read. Each gets an entry that you can change or delete later. What a program can start or change by its arguments still asks.',
+  reviewBelow: 'They only read. Each gets an entry that you can change or delete later. What a program can start or change by its arguments still asks.',
   anything: 'Any arguments',
   close: 'Close',
   name: { 'deny-all': 'Deny all', 'ask-me': 'Ask me', 'developer-tools': 'Developer tools' } as Record<StartingPoint, string>,
@@ -746,7 +746,7 @@ export const firstRun = {
     ({
       'deny-all': 'Nothing runs, and agents are told so at once. Good for a first look around.',
       'ask-me': 'The allowlist is empty. You are asked about each command and can keep your answers.',
-      'developer-tools': `${count(tools, 'tool')} found on this computer that mostly ${tools === 1 ? 'reads runs' : 'read run'} without a question. The rest asks.`,
+      'developer-tools': `${count(tools, 'tool')} found on this computer that only ${tools === 1 ? 'reads runs' : 'read run'} without a question. The rest asks.`,
     })[start],
   words: { 'deny-all': 'deny', 'ask-me': 'allowlist · on-miss', 'developer-tools': 'allowlist · on-miss' } as Record<StartingPoint, string>,
   verdict: { pass: 'passes', ask: 'asks', deny: 'denied' } as Record<string, string>,
