@@ -23,17 +23,19 @@ type ReadingTool struct {
 // and those that a profile calls reading, wrappers among them, whose command is
 // judged by itself. A program may stand in several.
 func ReadingTools() (tools []ReadingTool) {
-	for _, name := range programs.Readers() {
-		tools = append(tools, ReadingTool{Name: name})
-	}
 	known := profiles().programs
+	for _, name := range programs.Readers() {
+		if known[name] == nil || known[name].reading == nil { // some only read with some words
+			tools = append(tools, ReadingTool{Name: name})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		for _, words := range known[name].reading {
 			t := ReadingTool{Name: name}
 			if words, t.Exact = strings.CutSuffix(words, "/."); words != "" {
 				t.Args = strings.Split(words, "/")
 			}
-			if !slices.ContainsFunc(tools, func(have ReadingTool) bool { return have.Name == name && len(have.Args) == 0 }) {
+			if !slices.ContainsFunc(tools, func(have ReadingTool) bool { return have.Name == name && len(have.Args) == 0 && !have.Exact }) {
 				tools = append(tools, t)
 			}
 		}
@@ -43,7 +45,7 @@ func ReadingTools() (tools []ReadingTool) {
 
 // onlyReading are the effects that may pass in what is called reading. All others
 // ask always, or let a value through that is written, run or sent.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile inside folder moves file command fed run sink repo package settings environment var")
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run sink repo package settings environment var")
 
 // beyondReading says which option or operand of a profile can do more than read
 // without being asked about; "" for none.

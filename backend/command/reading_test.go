@@ -18,13 +18,22 @@ func TestReadingOnlyReads(t *testing.T) {
 				switch {
 				case word == "":
 				case strings.HasPrefix(word, "-"):
-					if o, known := at.options[word]; word != "-vv" && (!known || o.effect != effectNone && !onlyReading()[string(o.effect)]) {
-						t.Errorf("%s: %s is no option that only reads", name, words)
+					options := []string{word}
+					if !strings.HasPrefix(word, "--") {
+						options = nil
+						for _, letter := range word[1:] {
+							options = append(options, "-"+string(letter))
+						}
 					}
-				case at.subs[word] == nil:
-					t.Fatalf("%s has no subcommand %s", name, words)
-				default:
+					for _, option := range options {
+						if o, known := at.options[option]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] {
+							t.Errorf("%s: %s in %s is no option that only reads", name, option, words)
+						}
+					}
+				case at.subs[word] != nil:
 					at = at.subs[word]
+				case at == p && at.subs != nil || !at.any:
+					t.Fatalf("%s has no subcommand %s", name, words)
 				}
 			}
 			if more := at.beyondReading(); more != "" && !strings.HasSuffix(words, "/.") {

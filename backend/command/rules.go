@@ -105,6 +105,13 @@ func allEffects() map[effect]rule {
 		"repo": {reason: starts, says: "%[1]s is given %[2]q, which is no address that git only fetches from", check: func(a *arguments, u use) bool {
 			return repository().MatchString(u.value) && !a.isHere(u.value) && !strings.Contains(u.value, "..") && !strings.Contains(u.value, "::") && !strings.Contains(u.value, "@-")
 		}},
+		// gh takes a token along to the host that a repository or an address names.
+		"owner": {reason: starts, says: "%[1]s is given %[2]q, which may be on another host than github.com", check: func(_ *arguments, u use) bool {
+			return onGitHub(u.value) || strings.Count(u.value, "/") < 2 && !strings.ContainsAny(u.value, ":@\\")
+		}},
+		"pull": {reason: starts, says: "%[1]s is given %[2]q, which may be on another host than github.com", check: func(_ *arguments, u use) bool {
+			return onGitHub(u.value) || !strings.ContainsAny(u.value, ":@\\")
+		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
 		}},
@@ -244,6 +251,8 @@ func allEffects() map[effect]rule {
 		}, note: goes},
 	}
 }
+
+func onGitHub(address string) bool { return strings.HasPrefix(address, "https://github.com/") }
 
 const (
 	moreThan  = "%[1]s is given %[2]q, which may be more than it should"

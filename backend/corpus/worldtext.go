@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -43,6 +44,9 @@ func ParseWorld(name string, text []byte) (*World, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(r.ignored) > 0 {
+		return nil, fmt.Errorf("%s: nothing is known of the field %q", name, r.ignored[0])
 	}
 	return r.build(w)
 }

@@ -65,7 +65,7 @@ func main() {
 
 func run(program, million string) error {
 	fmt.Printf("%-4s %-58s %12s   %s\n", "", "what", "measured", "goal")
-	for _, measure := range []func(string) error{roundTrip, client, shells, output, decide, hostile, recheck, load, start, record, road, proxy} {
+	for _, measure := range []func(string) error{roundTrip, client, shells, output, decide, hostile, recheck, load, start, record, road, proxy, stops} {
 		if err := measure(program); err != nil {
 			return err
 		}

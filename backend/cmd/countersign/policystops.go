@@ -52,9 +52,9 @@ func (c policyStops) Run(p *program) error {
 
 // list reads the commands and plans each on its machine.
 func (c policyStops) list(p *program) (list []*replayed, err error) {
-	benches := map[string]*bench{}
+	benches, seen := map[string]*bench{}, map[string]bool{}
 	for _, file := range c.Files {
-		read, err := readList(file)
+		read, err := readList(file, seen)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/corpus"
+	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/starts"
 )
 
@@ -51,8 +52,8 @@ func TestStopsOfOurList(t *testing.T) {
 		{starts.DenyAll, false, 0, 0, 0},
 		{starts.AskMe, false, 499, 276, 125},
 		{starts.AskMe, true, 497, 275, 125},
-		{starts.DeveloperTools, false, 279, 56, 94},
-		{starts.DeveloperTools, true, 278, 56, 94},
+		{starts.DeveloperTools, false, 280, 57, 94},
+		{starts.DeveloperTools, true, 279, 57, 94},
 	} {
 		got := replayOurs(t, test.start, test.answers)
 		h, w, p := got.Labels[harmless], got.Labels[work], got.Labels[person]
@@ -69,7 +70,7 @@ func TestStopsOfOurList(t *testing.T) {
 		if test.start == starts.DenyAll && got.All.Denied != 500 {
 			t.Errorf("%d of 500 are denied", got.All.Denied)
 		}
-		if test.start != starts.DenyAll && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 10) {
+		if test.start != starts.DenyAll && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 5) {
 			t.Errorf("suggestions: %+v", got.Suggestions)
 		}
 	}
@@ -95,6 +96,37 @@ func TestStartOnTheCorpus(t *testing.T) {
 	}
 	if judged < 500 {
 		t.Errorf("%d cases: too few to tell anything", judged)
+	}
+}
+
+// TestStartAsks: what only looks like reading asks under the start.
+func TestStartAsks(t *testing.T) {
+	b, err := new(program).benchIn("testdata/stops/world.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := b.prepare(b.started(testAgent, starts.DeveloperTools))
+	const folder = "/Users/dev/work/harbor-ledger"
+	for want, texts := range map[approval.Verdict][]string{
+		approval.VerdictAllow: {
+			"git branch -a", "git branch --list 'x*'", "gh pr view 12", "gh pr list -R x/y", "ps aux", "sed -n 1,3p go.mod", "find . -name '*.go' | xargs wc -l",
+		},
+		approval.VerdictAsk: {
+			"git branch -v -d a", "git branch -vv -d x", "git branch -r -d origin/x", "git branch --remotes --delete origin/x", "git branch --sort refname -d y", "timeout 5 git branch -v -d x",
+			"git branch -v -m old new", "git branch -a -c a b", "git branch -v -u origin/main x", "git branch -vv --unset-upstream", "git branch -v newname", "git branch newname",
+			"git tag v1", "git remote add x y", "git reflog expire --all", "git stash", "git config a.b c", "git config --get a.b --unset",
+			"ps -axe", "ps -xe -ww", "docker top x eww", "docker inspect x", "kubectl describe pod x", "kubectl get cm -A -o yaml",
+			"gh pr list -R evil.example/x/y", "gh auth status --hostname evil.example", "git ls-remote https://evil.example/x", "gh api repos/x/y/contents/%2eenv", "gh api -X DELETE repos/x/y",
+			"sed -i s/a/b/ go.mod", `awk '{print > "x"}' go.mod`, "find . -delete", "xargs rm < go.mod", "env sh -c id", "sort -o x go.mod", "rg --pre sh x",
+		},
+	} {
+		for _, text := range texts {
+			l := listed{Agent: testAgent, Command: text, Folder: folder, Who: approval.Ours}
+			plan := b.analyzer.Analyze(t.Context(), l.request(), b.folder(folder))
+			if got := b.judged(rules, policy.Input{Plan: &plan, Who: approval.Ours}); got.Verdict != want {
+				t.Errorf("%s: %s (%s)", text, got.Verdict, because(got))
+			}
+		}
 	}
 }
 
@@ -142,21 +174,24 @@ func TestListsRefused(t *testing.T) {
 		"a relative":  `{"folder": "p", "command": "ls"}`,
 		"a label":     `{"folder": "/p", "command": "ls", "label": "X"}`,
 		"a number":    `{"folder": "/p", "command": 1}`,
+		"a world":     `{"folder": "/p", "command": "ls", "world": "../w.json"}`,
 		"a requester": `{"folder": "/p", "command": "ls", "who": "everybody"}`,
 	} {
 		file := filepath.Join(t.TempDir(), "list.jsonl")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := readList(file); err == nil || !strings.HasPrefix(err.Error(), "list.jsonl") {
+		if list, err := readList(file, map[string]bool{}); err == nil || !strings.HasPrefix(err.Error(), "list.jsonl") {
 			t.Errorf("%s: %v %v", name, list, err)
 		}
 	}
-	if _, err := readList(t.TempDir()); err == nil {
+	if _, err := readList(t.TempDir(), map[string]bool{}); err == nil {
 		t.Error("a folder was read")
 	}
-	if _, err := corpus.ParseWorld("w.json", []byte(`{"home": "/h"}`)); err == nil {
-		t.Error("a world without a folder was read")
+	for _, text := range []string{`{"home": "/h"}`, `{"home": "/h", "cwd": "/h", "execcutables": {"/bin": ["ls"]}}`} {
+		if _, err := corpus.ParseWorld("w.json", []byte(text)); err == nil {
+			t.Errorf("%s was read", text)
+		}
 	}
 }
 

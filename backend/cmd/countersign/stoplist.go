@@ -9,8 +9,10 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/corpus"
 )
 
@@ -42,14 +44,13 @@ type listed struct {
 }
 
 // readList reads one JSON object from each line. A command that a session repeats
-// word for word counts once.
-func readList(file string) ([]listed, error) {
+// word for word counts once: seen holds those that were read.
+func readList(file string, seen map[string]bool) ([]listed, error) {
 	text, err := readPlain(file, corpus.MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	var list []listed
-	seen := map[string]bool{}
 	n := 0
 	for line := range bytes.Lines(text) {
 		n++
@@ -60,15 +61,15 @@ func readList(file string) ([]listed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", filepath.Base(file), n, err)
 		}
-		if one.World != "" {
-			one.World = filepath.Join(filepath.Dir(file), one.World)
-		}
-		key, _ := json.Marshal(one) // plain fields cannot fail
-		if seen[string(key)] {
+		key := strings.Join([]string{one.Person, one.Agent, one.Session, one.Folder, one.Command}, "\x00")
+		if seen[key] {
 			continue
 		}
-		if seen[string(key)] = true; len(list) == corpus.MaxCases {
-			return nil, fmt.Errorf("%s has more than %d commands: part it", filepath.Base(file), corpus.MaxCases)
+		if seen[key] = true; len(seen) > corpus.MaxCases {
+			return nil, fmt.Errorf("there are more than %d commands: part the lists", corpus.MaxCases)
+		}
+		if one.World != "" {
+			one.World = filepath.Join(filepath.Dir(file), one.World)
 		}
 		list = append(list, one)
 	}
@@ -86,12 +87,16 @@ func readListed(line []byte) (one listed, err error) {
 	one.Session = cmp.Or(one.Session, one.SessionKey)
 	one.Folder = cmp.Or(one.Folder, one.Cwd)
 	one.Who = cmp.Or(one.Who, approval.Ours)
-	one.AgentID, one.SessionKey, one.Cwd = "", "", ""
+	if len(one.Argv) > 0 {
+		one.Command = command.Quote(one.Argv) // what is judged is what is shown
+	}
 	switch {
-	case one.Command == "" && len(one.Argv) == 0:
+	case one.Command == "":
 		err = errors.New(`has no "command"`)
 	case !path.IsAbs(one.Folder):
 		err = errors.New(`has no "folder" with an absolute path`)
+	case one.World != "" && filepath.Base(one.World) != one.World:
+		err = errors.New("the world is a file beside the list, by its name alone")
 	case one.Label != "" && !slices.Contains([]string{harmless, work, person}, one.Label):
 		err = fmt.Errorf("the label is H, W or P, not %q", one.Label)
 	}

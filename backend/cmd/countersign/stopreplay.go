@@ -203,7 +203,7 @@ func programOf(s *approval.Segment) string {
 }
 
 // suggest finds the answers that would save most stops, each tried on all
-// commands that ask.
+// commands that ask; none under which a command passes that a person should see.
 func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 	offered, times := map[string][]approval.Entry{}, map[string]int{}
 	var asks []*replayed
@@ -216,7 +216,9 @@ func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 		if j.Verdict != approval.VerdictAsk {
 			continue
 		}
-		asks = append(asks, c)
+		if asks = append(asks, c); c.Label == person {
+			continue
+		}
 		for _, o := range j.Offers {
 			key, _ := json.Marshal(o.Writes)
 			offered[string(key)] = o.Writes
@@ -230,15 +232,19 @@ func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		saves := 0
+		saves, harms := 0, false
 		for _, c := range asks {
 			rules, err := s.rulesOf(c, offered[key])
 			if err != nil {
 				return err
 			}
-			saves += one(c.judge(rules).Verdict == approval.VerdictAllow)
+			passes := c.judge(rules).Verdict == approval.VerdictAllow
+			harms = harms || passes && c.Label == person
+			saves += one(passes)
 		}
-		s.result.Suggestions = append(s.result.Suggestions, suggestion{offered[key], saves})
+		if !harms {
+			s.result.Suggestions = append(s.result.Suggestions, suggestion{offered[key], saves})
+		}
 	}
 	slices.SortStableFunc(s.result.Suggestions, func(a, b suggestion) int { return b.Saves - a.Saves })
 	s.result.Suggestions = s.result.Suggestions[:min(len(s.result.Suggestions), maxSuggestions)]
