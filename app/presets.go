@@ -17,18 +17,26 @@ import (
 // startEntries are the entries of a start on this machine, with the names of
 // their programs: one where two names lead to the same program.
 func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []approval.Entry, names []string) {
+	programs := map[string]*approval.Entry{} // by name: git stands in many rows
 	for _, tool := range start.Tools() {
-		found, err := a.host.Find(ctx, tool.Name)
-		if err != nil || found == nil {
+		program, looked := programs[tool.Name]
+		if !looked {
+			if found, err := a.host.Find(ctx, tool.Name); err == nil && found != nil {
+				program = &approval.Entry{Pattern: found.Program.Path, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
+				host.RecordIdentity(program, a.person.Home)
+			}
+			programs[tool.Name] = program
+		}
+		if program == nil {
 			continue
 		}
-		if slices.ContainsFunc(entries, func(e approval.Entry) bool {
-			return e.Pattern == found.Program.Path && slices.Equal(e.Args, tool.Args)
+		e := *program
+		e.Args, e.ArgsExact, e.Identity = tool.Args, tool.Exact, slices.Clone(program.Identity)
+		if slices.ContainsFunc(entries, func(have approval.Entry) bool {
+			return have.Pattern == e.Pattern && have.ArgsExact == e.ArgsExact && slices.Equal(have.Args, e.Args)
 		}) {
 			continue
 		}
-		e := approval.Entry{Pattern: found.Program.Path, Args: tool.Args, ArgsExact: tool.Exact, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
-		host.RecordIdentity(&e, a.person.Home)
 		entries, names = append(entries, e), append(names, tool.Name)
 	}
 	return entries, names
@@ -42,10 +50,13 @@ var examples = []string{"ls -l", "git status", "rm -rf build"}
 func (a *app) startingPoints(ctx context.Context) shown.Start {
 	start := shown.Start{Tools: []shown.Tool{}, Examples: []shown.Example{}}
 	policies := map[starts.Start]approval.Policy{}
+	entries, names := a.startEntries(ctx, starts.DeveloperTools)
 	for _, point := range starts.All {
 		p := approval.Policy{AskFallback: approval.SecurityDeny}
 		p.Security, p.Ask, _ = shown.Mode(point.Mode()).Words()
-		p.Allowlist, _ = a.startEntries(ctx, point)
+		if point == starts.DeveloperTools {
+			p.Allowlist = entries
+		}
 		policies[point] = p
 	}
 	for _, command := range examples {
@@ -56,7 +67,6 @@ func (a *app) startingPoints(ctx context.Context) shown.Start {
 		start.Examples = append(start.Examples, e)
 	}
 	tools := policies[starts.DeveloperTools]
-	entries, names := a.startEntries(ctx, starts.DeveloperTools)
 	for i, e := range entries {
 		asks := !a.passes(ctx, tools, append([]string{names[i]}, e.Args...))
 		n := len(start.Tools)
