@@ -10,7 +10,8 @@ import (
 )
 
 // ReadingTool is a program, or a command of one, of which nothing but reading
-// passes under an entry: its other options and operands ask by its profile.
+// passes under an entry: its other options and operands ask by its profile, or are
+// left out by Args.
 type ReadingTool struct {
 	Name string
 	// Args are the first arguments that it is narrowed to; with Exact there are

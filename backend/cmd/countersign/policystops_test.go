@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestStopsOfOurList(t *testing.T) {
 		{starts.DeveloperTools, true, 279, 57, 94},
 	} {
 		got := replayOurs(t, test.start, test.answers)
-		h, w, p := got.Labels[harmless], got.Labels[work], got.Labels[person]
+		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
 		t.Logf("%s, answers %v: %+v H %+v W %+v P %+v", test.start, test.answers, got.All, h, w, p)
 		if got.All.Commands != 500 || h.Commands+w.Commands+p.Commands != 500 || p.Commands < 60 {
 			t.Errorf("%d commands, %d with P", got.All.Commands, p.Commands)
@@ -130,6 +131,16 @@ func TestStartAsks(t *testing.T) {
 	}
 }
 
+// TestStartNames: --start knows each start that there is.
+func TestStartNames(t *testing.T) {
+	field, _ := reflect.TypeFor[policyStops]().FieldByName("Start")
+	for _, start := range starts.All {
+		if !slices.Contains(strings.Split(field.Tag.Get("enum"), ","), string(start)) || start.Mode() == "" {
+			t.Errorf("%s is no start of the command line, or has no mode", start)
+		}
+	}
+}
+
 // TestStopsAnswers: an answer counts for its person alone, and what is labelled P
 // is asked about and never remembered.
 func TestStopsAnswers(t *testing.T) {
@@ -159,7 +170,7 @@ func TestStopsAnswers(t *testing.T) {
 		}
 	}
 	// One of the three of a is a repetition, the other is asked once.
-	if got := s.done(); got.All != (stopCounts{Commands: 4, Asked: 3}) || got.Labels[person].Asked != 2 {
+	if got := s.done(); got.All != (stopCounts{Commands: 4, Asked: 3}) || got.Labels[labelPerson].Asked != 2 {
 		t.Errorf("%+v", got)
 	}
 }

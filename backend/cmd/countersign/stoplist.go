@@ -19,9 +19,9 @@ import (
 // Labels of a listed command: it is harmless, ordinary work with an effect, or
 // something that a person should see.
 const (
-	harmless = "H"
-	work     = "W"
-	person   = "P"
+	labelHarmless = "H"
+	labelWork     = "W"
+	labelPerson   = "P"
 )
 
 // listed is a command of a list: a line of ours, or of a history export.
@@ -97,7 +97,7 @@ func readListed(line []byte) (one listed, err error) {
 		err = errors.New(`has no "folder" with an absolute path`)
 	case one.World != "" && filepath.Base(one.World) != one.World:
 		err = errors.New("the world is a file beside the list, by its name alone")
-	case one.Label != "" && !slices.Contains([]string{harmless, work, person}, one.Label):
+	case one.Label != "" && !slices.Contains([]string{labelHarmless, labelWork, labelPerson}, one.Label):
 		err = fmt.Errorf("the label is H, W or P, not %q", one.Label)
 	}
 	return one, err

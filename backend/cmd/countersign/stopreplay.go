@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -77,6 +78,7 @@ type replayed struct {
 type stopReplay struct {
 	policies func(agent string, b *bench) (approval.Policy, error)
 	answers  bool                        // each question is answered, and the answer kept
+	held     map[string]approval.Policy  // of each agent and machine
 	rules    map[string]*policy.Rules    // prepared ones, by what they are made of
 	given    map[string][]approval.Entry // what a person's answers wrote
 	place    map[string]int              // how many commands of a person came before
@@ -87,7 +89,7 @@ type stopReplay struct {
 
 func newReplay(policies func(string, *bench) (approval.Policy, error), answers bool) *stopReplay {
 	return &stopReplay{
-		policies: policies, answers: answers, rules: map[string]*policy.Rules{}, given: map[string][]approval.Entry{}, place: map[string]int{},
+		policies: policies, answers: answers, held: map[string]approval.Policy{}, rules: map[string]*policy.Rules{}, given: map[string][]approval.Entry{}, place: map[string]int{},
 		result: stopsResult{Labels: map[string]stopCounts{}}, reasons: map[string]int{}, programs: map[string]int{}, noOffer: map[string]int{},
 	}
 }
@@ -100,13 +102,14 @@ func (s *stopReplay) done() stopsResult {
 
 // run judges one command, and answers its question where it should.
 func (s *stopReplay) run(c *replayed) error {
-	rules, err := s.rulesOf(c, s.given[c.Person])
+	given := s.given[c.Person]
+	rules, err := s.rulesOf(c, fmt.Sprintf("%s\x00%d", c.Person, len(given)), given) // answers are only added
 	if err != nil {
 		return err
 	}
 	j := c.judge(rules)
 	s.count(c, j)
-	if s.answers && j.Verdict == approval.VerdictAsk && c.Label != person && len(j.Offers) > 0 {
+	if s.answers && j.Verdict == approval.VerdictAsk && c.Label != labelPerson && len(j.Offers) > 0 {
 		s.given[c.Person] = append(s.given[c.Person], preselected(j.Offers).Entries(false)...)
 	}
 	return nil
@@ -119,16 +122,21 @@ func (c *replayed) judge(rules *policy.Rules) approval.Judgement {
 // preselected is the offer that the panel has chosen already: the narrowest.
 func preselected(offers []approval.Offer) approval.Offer { return offers[0] }
 
-// rulesOf are those of an agent on a machine with more entries, prepared once.
-func (s *stopReplay) rulesOf(c *replayed, more []approval.Entry) (*policy.Rules, error) {
-	added, _ := json.Marshal(more) // plain fields cannot fail
-	key := strings.Join([]string{c.Agent, c.World, string(added)}, "\x00")
+// rulesOf are those of an agent on a machine with more entries, which name stands
+// for, prepared once.
+func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (*policy.Rules, error) {
+	whose := c.Agent + "\x00" + c.World
+	key := whose + "\x00" + name
 	if rules := s.rules[key]; rules != nil {
 		return rules, nil
 	}
-	held, err := s.policies(c.Agent, c.bench)
-	if err != nil {
-		return nil, err
+	held, known := s.held[whose]
+	if !known {
+		var err error
+		if held, err = s.policies(c.Agent, c.bench); err != nil {
+			return nil, err
+		}
+		s.held[whose] = held
 	}
 	if s.answers {
 		clear(s.rules) // what was answered meanwhile never comes back
@@ -143,9 +151,9 @@ func (s *stopReplay) count(c *replayed, j approval.Judgement) {
 	noOffer := asks && len(j.Offers) == 0 && len(j.Writes) == 0
 	add := func(n *stopCounts) {
 		n.Commands++
-		n.Asked += one(asks)
-		n.Denied += one(denied)
-		n.NoOffer += one(noOffer)
+		n.Asked += number(asks)
+		n.Denied += number(denied)
+		n.NoOffer += number(noOffer)
 	}
 	add(&r.All)
 	block := s.place[c.Person] / blockSize
@@ -159,18 +167,18 @@ func (s *stopReplay) count(c *replayed, j approval.Judgement) {
 		add(&n)
 		r.Labels[c.Label] = n
 	}
-	if c.Label == person && j.Verdict == approval.VerdictAllow {
+	if c.Label == labelPerson && j.Verdict == approval.VerdictAllow {
 		r.Passed = append(r.Passed, passed{c.Person, c.Command, because(j), len(s.given[c.Person])})
 	}
 	if !asks && !denied {
 		return
 	}
 	reasons, programs := map[string]bool{string(j.Reason): true}, map[string]bool{}
-	for i, one := range j.Segments {
-		if one.Verdict == approval.VerdictAllow {
+	for i, part := range j.Segments {
+		if part.Verdict == approval.VerdictAllow {
 			continue
 		}
-		reasons[string(one.Reason)] = true
+		reasons[string(part.Reason)] = true
 		programs[programOf(&c.plan.Segments[i])] = true
 	}
 	for name := range reasons {
@@ -184,7 +192,7 @@ func (s *stopReplay) count(c *replayed, j approval.Judgement) {
 	}
 }
 
-func one(yes bool) int {
+func number(yes bool) int {
 	if yes {
 		return 1
 	}
@@ -208,7 +216,7 @@ func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 	offered, times := map[string][]approval.Entry{}, map[string]int{}
 	var asks []*replayed
 	for _, c := range list {
-		rules, err := s.rulesOf(c, nil)
+		rules, err := s.rulesOf(c, "", nil)
 		if err != nil {
 			return err
 		}
@@ -216,7 +224,7 @@ func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 		if j.Verdict != approval.VerdictAsk {
 			continue
 		}
-		if asks = append(asks, c); c.Label == person {
+		if asks = append(asks, c); c.Label == labelPerson {
 			continue
 		}
 		for _, o := range j.Offers {
@@ -234,13 +242,13 @@ func (s *stopReplay) suggest(ctx context.Context, list []*replayed) error {
 		}
 		saves, harms := 0, false
 		for _, c := range asks {
-			rules, err := s.rulesOf(c, offered[key])
+			rules, err := s.rulesOf(c, key, offered[key])
 			if err != nil {
 				return err
 			}
 			passes := c.judge(rules).Verdict == approval.VerdictAllow
-			harms = harms || passes && c.Label == person
-			saves += one(passes)
+			harms = harms || passes && c.Label == labelPerson
+			saves += number(passes)
 		}
 		if !harms {
 			s.result.Suggestions = append(s.result.Suggestions, suggestion{offered[key], saves})
