@@ -70,6 +70,12 @@ type Entry struct {
 	// Env are the variables that a program may be given under this entry, each
 	// with its values; AnyValue stands for any.
 	Env map[string][]string `json:"env,omitempty"`
+	// Allows are effects that ask, and that it covers.
+	Allows []Allowed `json:"allows,omitempty"`
+	// Hosts are those of AllowNetworkReads, in small letters, with a port if it is not
+	// that of the scheme; Input the SHA-256 of the input of AllowThisCode.
+	Hosts []string `json:"hosts,omitempty"`
+	Input string   `json:"input,omitempty"`
 	// When narrows an entry for a tool: dotted names of arguments, each with a
 	// pattern for its whole value, in which * stands for any text.
 	When       map[string]string `json:"when,omitempty"`

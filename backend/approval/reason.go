@@ -58,6 +58,12 @@ const (
 type Finding struct {
 	Reason   Reason `json:"reason"`
 	Sentence string `json:"sentence,omitempty"`
+	// Allowed is the word of Entry.Allows with which an entry lets it pass; empty
+	// where none can. Value is what the entry must name besides: the host of
+	// AllowNetworkReads, and the SHA-256 of the input of AllowThisCode, "" for
+	// code in the arguments.
+	Allowed Allowed `json:"-"`
+	Value   string  `json:"-"`
 }
 
 // Ending is one of the four sentences that end an agent's search for a way

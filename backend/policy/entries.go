@@ -23,6 +23,9 @@ func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement
 	if len(env) > 0 {
 		miss.Sentence += ", and it sets " + variables(env)
 	}
+	if len(s.Findings) > 0 {
+		miss.Finding = s.Findings[0]
+	}
 	var passed, changed approval.SegmentJudgement
 	for _, one := range r.candidates(res, s.Kind, s.Kind == approval.KindReader || s.Profiled) {
 		if !one.narrowed(in, s) {
@@ -35,6 +38,12 @@ func (r *Rules) covered(in Input, s *approval.Segment) approval.SegmentJudgement
 		if missing := one.without(env); len(missing) > 0 {
 			if miss.Reason == approval.ReasonAllowlistMiss {
 				miss.Finding = say(approval.ReasonEnvAsks, "it sets "+variables(missing))
+			}
+			continue
+		}
+		if about, ok := one.Covers(s.Findings); !ok {
+			if miss.Reason != approval.ReasonLeaseEnded {
+				miss.Finding = about
 			}
 			continue
 		}
@@ -131,11 +140,13 @@ func (r *Rules) bareLiteral(res *approval.Resolution) (found []*rule) {
 // narrowed reports whether the entry's narrowing fits: session, folder and
 // arguments.
 func (one *rule) narrowed(in Input, s *approval.Segment) bool {
+	return (len(one.Args) > 0 || !programs.Raises(path.Base(s.Program.File.Path))) && one.fits(in, s)
+}
+
+// fits is the same without what counts for some programs only.
+func (one *rule) fits(in Input, s *approval.Segment) bool {
 	args := s.Argv[1:]
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
-		return false
-	}
-	if programs.Raises(path.Base(s.Program.File.Path)) && len(one.Args) == 0 {
 		return false
 	}
 	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {

@@ -35,7 +35,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if security == approval.SecurityFull {
 		return r.full(s)
 	}
-	if f := protectedFirst(s.Findings); f.Reason != approval.ReasonNone {
+	if f := protectedFirst(lasting(s.Findings)); f.Reason != approval.ReasonNone {
 		if f.Reason == approval.ReasonNotFound && in.Plan.Shell == "" && len(in.Plan.Argv) > 0 && in.Who == approval.Ours {
 			return verdict(approval.VerdictDeny, f, "") // a yes could start nothing
 		}
@@ -44,6 +44,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	env := in.reaching(s)
 	if s.Builtin != "" && s.Program != nil && slices.ContainsFunc(env, steersAll) {
 		return verdict(approval.VerdictAsk, say(approval.ReasonEnvAsks, "it sets "+variables(env)), "")
+	}
+	if s.Builtin != "" && len(s.Findings) > 0 {
+		return r.builtin(in, s)
 	}
 	if s.Builtin != "" {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "builtin")
@@ -57,7 +60,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if s.Program == nil {
 		return verdict(approval.VerdictAsk, say(approval.ReasonNotFound, "it leads to no program"), "")
 	}
-	if len(env) == 0 && r.safeBin(s) {
+	if len(env) == 0 && len(s.Findings) == 0 && r.safeBin(s) {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "safe bin "+path.Base(s.Program.File.Path))
 	}
 	if f := kindFinding(s); f.Reason != approval.ReasonNone {
@@ -67,7 +70,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if v.Verdict == approval.VerdictAllow {
 		return v
 	}
-	if v.Reason != approval.ReasonBinaryChanged { // an entry knows more of it
+	if v.Reason != approval.ReasonBinaryChanged && len(s.Findings) == 0 { // an entry knows more of it
 		if of := r.skill(in, s); of.Verdict != approval.VerdictUnset && (len(env) == 0 || of.Verdict != approval.VerdictAllow) {
 			return of
 		}
@@ -86,6 +89,37 @@ func (r *Rules) full(s *approval.Segment) approval.SegmentJudgement {
 		return verdict(approval.VerdictAsk, protectedFirst(s.Findings), "")
 	}
 	return verdict(approval.VerdictAllow, approval.Finding{}, "security full")
+}
+
+// lasting are the findings that ask whatever the entries say.
+func lasting(findings []approval.Finding) (list []approval.Finding) {
+	for _, f := range findings {
+		if f.Allowed == "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// builtin judges a builtin with an effect that entries of its name can cover.
+func (r *Rules) builtin(in Input, s *approval.Segment) approval.SegmentJudgement {
+	var named hits
+	r.bare.index.MatchName(s.Builtin, named.add)
+	v := verdict(approval.VerdictAsk, s.Findings[0], "")
+	for _, i := range named.sorted() {
+		one := r.bare.rules[i]
+		if !one.fits(in, s) || one.ended(in) || len(one.without(in.reaching(s))) > 0 {
+			continue
+		}
+		about, covered := one.Covers(s.Findings)
+		if covered {
+			v = verdict(approval.VerdictAllow, approval.Finding{}, one.Pattern)
+			v.EntryID, v.Counted = one.ID, one.UsesLeft != nil
+			return v
+		}
+		v.Finding = about
+	}
+	return v
 }
 
 // protectedFirst returns the finding to show: protected state before others.

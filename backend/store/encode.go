@@ -76,6 +76,13 @@ func (e Entry) object() object {
 	if len(e.Env) > 0 {
 		o["env"] = e.Env
 	}
+	if len(e.Allows) > 0 {
+		o["allows"] = e.Allows
+	}
+	if len(e.Hosts) > 0 {
+		o["hosts"] = e.Hosts
+	}
+	put(o, "input", e.Input)
 	if len(e.When) > 0 {
 		o["when"] = e.When
 	}

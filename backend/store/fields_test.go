@@ -19,6 +19,10 @@ func TestEveryFieldOfEntries(t *testing.T) {
 		widens         // that it comes permits more, that it goes permits less
 	)
 	one := `[{"path":"/x","sha256":"` + sha + `"}]`
+	needs := map[string]string{ // what a field means nothing without
+		"hosts": `, "allows": ["reads-network"]`,
+		"input": `, "allows": ["runs-this-code"], "args": ["-"], "argsExact": true`,
+	}
 	rows := map[string]struct {
 		value string
 		class int
@@ -28,6 +32,7 @@ func TestEveryFieldOfEntries(t *testing.T) {
 		"source": {`"allow-always"`, either}, "argPattern": {`"^a$"`, narrows}, "args": {`["a"]`, either}, "argsExact": {`true`, narrows},
 		"cwd": {`"/w"`, narrows}, "when": {`{"a":"b"}`, either}, "env": {`{"GOOS":["linux"]}`, widens}, "expiresAt": {`1000`, narrows}, "usesLeft": {`5`, narrows}, "sessionKey": {`"s"`, narrows},
 		"identity": {one, either}, "interpreters": {one, either}, "links": {`[{"path":"/x","target":"/y"}]`, either},
+		"allows": {`["writes-temp"]`, widens}, "hosts": {`["h"]`, widens}, "input": {`"` + sha + `"`, either},
 		"requireIdentity": {`"sha256"`, narrows}, "disabled": {`true`, narrows}, "pattern": {},
 	}
 	fields := reflect.TypeFor[approval.Entry]()
@@ -48,7 +53,7 @@ func TestEveryFieldOfEntries(t *testing.T) {
 			pattern = "tool:x"
 		}
 		without := list(fmt.Sprintf(`{"pattern": %q}`, pattern))
-		with := list(fmt.Sprintf(`{"pattern": %q, %q: %s}`, pattern, name, row.value))
+		with := list(fmt.Sprintf(`{"pattern": %q, %q: %s%s}`, pattern, name, row.value, needs[name]))
 		said := func(old, new string) string { return strings.Join(Loosens(parse(t, old), parse(t, new)), "; ") }
 		comes, goes, isNew := said(without, with), said(with, without), said(list(), with)
 		if (comes != "") != (row.class == either || row.class == widens) || (goes != "") != (row.class == narrows || row.class == either) {

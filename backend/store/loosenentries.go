@@ -135,6 +135,7 @@ func narrows(old, new approval.Entry) bool {
 		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters), !slices.Equal(old.Links, new.Links),
 		!maps.Equal(old.When, new.When),
 		!carriesLess(old.Env, new.Env),
+		!among(old.Allows, new.Allows), !among(old.Hosts, new.Hosts), old.Input != new.Input,
 		!condition(old.ArgPattern, new.ArgPattern),
 		!condition(old.Cwd, new.Cwd),
 		!condition(old.SessionKey, new.SessionKey),
@@ -151,6 +152,11 @@ func narrows(old, new approval.Entry) bool {
 		return new.ArgsExact && slices.Equal(old.Args, new.Args)
 	}
 	return len(new.Args) >= len(old.Args) && slices.Equal(old.Args, new.Args[:len(old.Args)])
+}
+
+// among reports whether all that new names is named by old too.
+func among[T comparable](old, new []T) bool {
+	return !slices.ContainsFunc(new, func(v T) bool { return !slices.Contains(old, v) })
 }
 
 // carriesLess reports whether new carries no variable and no value that old does not.

@@ -61,6 +61,12 @@ func (p *parser) entryField(e *Entry, key string) (err error) {
 		e.Cwd, err = p.pattern()
 	case "env":
 		e.Env, err = p.env()
+	case "allows":
+		return items(p, &e.Allows, maxItems, p.allowed)
+	case "hosts":
+		return items(p, &e.Hosts, approval.MaxHosts, p.host)
+	case "input":
+		e.Input, err = p.sha256()
 	case "when":
 		e.When = map[string]string{}
 		return p.object(func(arg string) (err error) {
@@ -191,6 +197,26 @@ func (p *parser) env() (map[string][]string, error) {
 		return nil
 	})
 	return env, err
+}
+
+func (p *parser) allowed() (a approval.Allowed, err error) {
+	s, err := p.str()
+	if err == nil {
+		if err = a.UnmarshalText([]byte(s)); err != nil {
+			err = p.bad("%s", err)
+		}
+	}
+	return a, err
+}
+
+func (p *parser) host() (string, error) {
+	s, err := p.str()
+	if err == nil {
+		if err = approval.CheckHost(s); err != nil {
+			err = p.bad("%s", err)
+		}
+	}
+	return s, err
 }
 
 func (p *parser) envValue() (string, error) {

@@ -173,10 +173,10 @@ func mixed(e approval.Entry) string {
 	switch {
 	case !tool && len(e.When) > 0:
 		return "is no tool, and \"when\" narrows only those"
-	case tool && (len(e.Args) > 0 || e.ArgPattern != "" || len(e.Env) > 0 || e.RequireIdentity != "" || len(e.Identity) > 0):
+	case tool && (len(e.Args) > 0 || len(e.Allows) > 0 || len(e.Hosts) > 0 || e.Input != "" || e.ArgPattern != "" || len(e.Env) > 0 || e.RequireIdentity != "" || len(e.Identity) > 0):
 		return "is a tool: narrow it with \"when\", \"cwd\" and \"argsExact\""
 	}
-	return ""
+	return e.MixedAllows()
 }
 
 // chartersOf reads "charters": for each agent those that hold for it. Those of "*" hold for all.

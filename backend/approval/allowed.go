@@ -1,0 +1,105 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Allowed is an effect that asks, and that an entry covers which names it in Allows.
+// The words are closed: one of them never comes to mean more, as entries that people
+// wrote would cover more then. What else is to be covered gets a word of its own.
+type Allowed string
+
+const (
+	// AllowProjectWrites is a write to one file of the session's folder, or of a
+	// folder in it, that the request names and that neither starts a program nor
+	// holds a secret.
+	AllowProjectWrites Allowed = "writes-project"
+	// AllowTempWrites is the same in the temp folder of the system, of a file that
+	// is not there yet or that a command of this session wrote.
+	AllowTempWrites Allowed = "writes-temp"
+	// AllowProjectCode is the start of a program or a script that lies in the
+	// session's folder and that the request names.
+	AllowProjectCode Allowed = "runs-project-code"
+	// AllowNetworkReads is a request to a host of Entry.Hosts that sends nothing.
+	AllowNetworkReads Allowed = "reads-network"
+	// AllowThisCode is program text in the arguments or the input: only with exact
+	// arguments, and with the same text as input (Entry.Input).
+	AllowThisCode Allowed = "runs-this-code"
+)
+
+// AllAllowed are all words of Entry.Allows.
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowThisCode}
+
+func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
+
+// MaxHosts bounds Entry.Hosts.
+const MaxHosts = 64
+
+// MixedAllows says what does not fit together of the words of an entry and of what
+// they need beside them; "" where all does.
+func (e Entry) MixedAllows() string {
+	has := func(a Allowed) bool { return slices.Contains(e.Allows, a) }
+	switch {
+	case has(AllowThisCode) && !e.ArgsExact:
+		return `allows runs-this-code: that needs "args" and "argsExact"`
+	case e.Input != "" && !has(AllowThisCode):
+		return `has "input" without runs-this-code in "allows"`
+	case has(AllowNetworkReads) && len(e.Hosts) == 0:
+		return `allows reads-network: that needs "hosts"`
+	case len(e.Hosts) > 0 && !has(AllowNetworkReads):
+		return `has "hosts" without reads-network in "allows"`
+	}
+	return ""
+}
+
+// Covers reports whether an entry lets pass what asks for these reasons; about is the
+// first that it does not.
+func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
+	for _, f := range findings {
+		covered := f.Allowed != "" && slices.Contains(e.Allows, f.Allowed)
+		switch f.Allowed {
+		case AllowNetworkReads:
+			covered = covered && slices.Contains(e.Hosts, f.Value)
+		case AllowThisCode:
+			covered = covered && e.ArgsExact && e.Input == f.Value
+		}
+		if !covered {
+			return f, false
+		}
+	}
+	return Finding{}, true
+}
+
+// Covering is the entry with all that it needs to cover these findings, and false
+// where no entry can.
+func (e Entry) Covering(findings []Finding) (Entry, bool) {
+	for _, f := range findings {
+		if f.Allowed == "" {
+			return e, false
+		}
+		if !slices.Contains(e.Allows, f.Allowed) {
+			e.Allows = append(slices.Clone(e.Allows), f.Allowed)
+		}
+		switch f.Allowed {
+		case AllowNetworkReads:
+			if !slices.Contains(e.Hosts, f.Value) {
+				e.Hosts = append(slices.Clone(e.Hosts), f.Value)
+			}
+		case AllowThisCode:
+			e.Input = f.Value
+		}
+	}
+	slices.Sort(e.Allows)
+	_, all := e.Covers(findings)
+	return e, all
+}
+
+// CheckHost says what is wrong with a name in Entry.Hosts; nil for nothing.
+func CheckHost(host string) error {
+	if host == "" || len(host) > 255 || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
+		return fmt.Errorf("%q is no host: write its name in small letters, with :PORT behind it if it is another than that of the scheme", host)
+	}
+	return nil
+}
