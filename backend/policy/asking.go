@@ -81,8 +81,8 @@ func HoldsProtected(j approval.Judgement) bool {
 func (r *Rules) remembered(in Input, j *approval.Judgement) {
 	asked, stays := r.parts(in, *j)
 	switch {
-	case r.policy.AgentID == "":
-		return // an agent without a name has no list of its own
+	case r.policy.AgentID == "", in.Plan.Tool != nil && len(in.Plan.Segments) == 0:
+		return // an agent without a name has no list of its own, and tools are for package toolpolicy
 	case in.Plan.Root == nil:
 		j.StillAsks = append(r.whole(in, j.Security), stays...)
 	case changed(*j):
