@@ -213,8 +213,8 @@ var texts = []struct{ in, want string }{
 	{`echo x 3>/dev/sda`, `? FLOOR`},
 	// What is not understood asks.
 	{`ls &`, `? !approval-required`},
-	{`ls > out`, `? ls:writes-file`},
-	{`ls >> out`, `? ls:writes-file`},
+	{`ls > out`, `ls ls:writes-file`},
+	{`ls >> out`, `ls ls:writes-file`},
 	{`ls >&-`, `? ls:writes-file`},
 	{`ls 3>/dev/null`, `? ls:approval-required`},
 	{`cat < /etc/passwd`, `? cat:outside-folder`},
