@@ -86,7 +86,7 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 const (
 	pipeEnds = 2
 	looking  = 2
-	writing  = 3
+	opening  = 3
 )
 
 // opened is how many descriptors redirections open.
@@ -98,7 +98,7 @@ func opened(list []approval.Redirect) (files int) {
 		case approval.FromText:
 			files += pipeEnds
 		case approval.ToFile:
-			files += writing
+			files += opening
 		}
 	}
 	return files
