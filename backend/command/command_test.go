@@ -256,6 +256,7 @@ var texts = []struct{ in, want string }{
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
 	{`printf '---CMD---'`, `? printf:approval-required`},
+	{`printf '\%s' a`, `? printf:approval-required`},
 	{`printf -- '-%s' a`, `printf -- -%s a`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
 	// What a command prints, and where the shell is.
