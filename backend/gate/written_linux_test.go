@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -71,18 +70,6 @@ func flipping(to, name string) func(b *bench) {
 			err = os.Symlink(b.path(to), b.path(name))
 		}
 		b.do(err)
-	}
-}
-
-// write makes a file that is no program.
-func (b *bench) write(name, text string) {
-	b.do(os.MkdirAll(filepath.Dir(b.path(name)), 0o755))
-	b.do(os.WriteFile(b.path(name), []byte(text), 0o644))
-}
-
-func (b *bench) do(err error) {
-	if err != nil {
-		b.t.Error(err)
 	}
 }
 
