@@ -164,6 +164,8 @@ var texts = []struct{ in, want string }{
 	{`cat <<< x`, `cat`},
 	{"cat <<E\nprice is $ 10 \\$x\nE", `cat`},
 	{"cat <<'E'\n$(rm x)\nE", `cat`},
+	{"git commit -m \"$(cat <<'E'\na \"b\" $(rm x)\n\nc\n\n\nE\n)\"", "git commit -m a \"b\" $(rm x)\n\nc"},
+	{"M=$(cat <<E\na\nE\n) git status", "git status git$M=a"},
 	{`(ls)`, `sub(ls)`},
 	{`(cd sub; cat a) && cat a`, `and(sub(seq(cd sub, cat a)), cat a)`},
 	{`{ cd sub; cat a; } >/dev/null`, `seq(seq(cd sub, cat a))`},

@@ -2,8 +2,10 @@ package command
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/programs"
@@ -44,9 +46,22 @@ func ReadingTools() (tools []ReadingTool) {
 	return tools
 }
 
+// OnlyReads reports whether nothing but reading passes of a program under an entry
+// that names it with the first words that the program is given here.
+func OnlyReads(argv []string) bool {
+	return slices.ContainsFunc(readingTools(), func(t ReadingTool) bool {
+		if t.Name != argv[0] && t.Name != path.Base(argv[0]) || len(argv)-1 < len(t.Args) || t.Exact && len(argv)-1 != len(t.Args) {
+			return false
+		}
+		return slices.Equal(t.Args, argv[1:1+len(t.Args)])
+	})
+}
+
+var readingTools = sync.OnceValue(ReadingTools)
+
 // onlyReading are the effects that may pass in what is called reading. All others
 // ask always, or let a value through that is written, run or sent.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run sink repo package settings environment var")
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool sink repo package settings environment var")
 
 // beyondReading says which option or operand of a profile can do more than read
 // without being asked about; "" for none.
