@@ -201,6 +201,8 @@ func (t *textJob) startsOutputs() {
 			switch {
 			case t.runsFile(seg, out.path):
 				t.never(out, "%s, which %s starts", first(seg.Argv))
+			case t.buildsFrom(seg, out.path):
+				t.never(out, "%s, from which %s starts what the project says", first(seg.Argv))
 			case t.readsMeanwhile(i, out):
 				t.never(out, "%s, which %s reads at the same time", first(seg.Argv))
 			}
@@ -242,6 +244,33 @@ func (t *textJob) runsFile(seg *approval.Segment, at string) bool {
 	}) || len(seg.Argv) > 0 && strings.Contains(seg.Argv[0], "/") && path.Clean(join(seg.Dir, seg.Argv[0])) == at
 }
 
+// recipes are files in which tools that build and test find what they start.
+var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml taskfile.yaml package.json deno.json go.mod go.work cargo.toml build.rs build.zig
+	dockerfile compose.yml compose.yaml docker-compose.yml docker-compose.yaml pyproject.toml setup.py setup.cfg tox.ini noxfile.py tasks.py conftest.py pytest.ini
+	gruntfile.js gulpfile.js build.gradle build.gradle.kts settings.gradle pom.xml build.sbt cmakelists.txt meson.build composer.json mix.exs pubspec.yaml melos.yaml build.xml`)
+
+// buildsFrom reports whether a segment starts what the project says, and that is said
+// in a file, which is one of these by its name, or is named in its words.
+func (t *textJob) buildsFrom(seg *approval.Segment, at string) bool {
+	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || t.namesFile(seg, at))
+}
+
+// namesFile reports whether the words of a segment name a file.
+func (t *textJob) namesFile(seg *approval.Segment, at string) bool {
+	for _, word := range seg.Argv[1:] {
+		for _, name := range pieces(word) {
+			if !t.tick(1) {
+				return true
+			}
+			real, err := t.look(join(seg.Dir, name))
+			if path.Clean(join(seg.Dir, name)) == at || err == nil && real.Path == at {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // readsMeanwhile reports whether a segment is a stage of a pipeline in which another
 // one writes a file, which it was judged by.
 func (t *textJob) readsMeanwhile(index int, out output) bool {
@@ -258,13 +287,8 @@ func (t *textJob) readsMeanwhile(index int, out output) bool {
 		if at < from || at >= end || out.to <= from || out.from >= end {
 			continue
 		}
-		for _, word := range seg.Argv[1:] {
-			for _, name := range pieces(word) {
-				real, err := t.look(join(seg.Dir, name))
-				if path.Clean(join(seg.Dir, name)) == out.path || err == nil && real.Path == out.path {
-					return true
-				}
-			}
+		if t.namesFile(seg, out.path) {
+			return true
 		}
 	}
 	return false

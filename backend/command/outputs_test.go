@@ -143,6 +143,7 @@ func TestOutputs(t *testing.T) {
 		// What the same text starts or reads meanwhile.
 		{"echo a > prog; ./prog", never}, {"echo a > run.py; python3 run.py", never}, {"python3 run.py; echo a > run.py", never}, {"python3 run.py > run.py", never}, {"echo a > new; ./new", never}, {"echo a > p.awk; awk -f p.awk file", never},
 		{"for f in a b; do awk -f p.awk file; echo a > p.awk; done", never}, {"cat file > p.awk | awk -f p.awk file", never}, {"cat file > a.tar | tar -xf a.tar", never}, {"{ awk -f p.awk file; } > p.awk", never}, {"echo a > new; bash new", never}, {"echo a > new; . ./new", never}, {"echo a > new; source new", never},
+		{"echo a > Makefile && make", never}, {"echo a > package.json; make", never}, {"make > make.log 2>&1", project}, {"make > make.log; make clean > clean.log", project}, {"echo a > pick; make pick", never},
 		// Descriptors and operators that the runner does not know.
 		{"ls 3> new", never}, {"ls <> new", never}, {"ls >& new", never}, {"ls 0> new", never}, {"ls > new 3>&1", never}, {"> new", never}, {"x=1 > new", never}, {"{ x=1; } > new", never}, {"exec > new", never}, {"ls > new &", never}, {"f() { ls; } > new; f", never},
 		{"bash -c 'ls > new'", never}, {"env bash -c 'ls > new'", never}, {"ls > new; ls > ../other/file", never}, {"ls > new > outlink", never}, {"{ ls > new; } > outlink", never}, {"{ ls > outlink; } > new", never},
@@ -169,5 +170,64 @@ func TestOutputs(t *testing.T) {
 	b.Temp = []string{b.top, "/"}
 	if got := covers(b.plan("bash", "ls > HOME/new", approval.Ours)); got != never {
 		t.Errorf("a temp folder with the home folder in it: %q", got)
+	}
+}
+
+// oneCase is a disk that tells no cases apart and keeps the letters of names.
+type oneCase struct{ machine.Disk }
+
+func (d oneCase) Look(at string) (approval.File, error) {
+	file, err := d.Disk.Look(at)
+	if names, e := d.List(filepath.Dir(at)); err != nil && e == nil {
+		for _, name := range names {
+			if strings.EqualFold(name, filepath.Base(at)) {
+				return d.Disk.Look(filepath.Join(filepath.Dir(at), name))
+			}
+		}
+	}
+	return file, err
+}
+
+// In other letters than those of the disk no file is written without a question.
+func TestOutputsInOtherLetters(t *testing.T) {
+	b := newOutputsBench(t)
+	b.World = oneCase{}
+	for text, want := range map[string]string{"ls > file": "writes-project", "ls > File": "never", "ls > Dir/new": "never", "ls > DIR": "never", "ls > .ENV": "never", "ls > .Git/config": "never", "ls > New": "writes-project"} {
+		if got := covers(b.plan("bash", text, approval.Ours)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestOutputsJudgedAnew: what became of a file meanwhile decides again.
+func TestOutputsJudgedAnew(t *testing.T) {
+	b := newOutputsBench(t)
+	for _, row := range []struct {
+		name, text string
+		then       func(at string) error
+		want       approval.Reason
+	}{
+		{"nothing", "ls > file", func(string) error { return nil }, approval.ReasonNone},
+		{"made", "ls > new", func(at string) error { return os.WriteFile(at, nil, 0o644) }, approval.ReasonNone},
+		{"removed", "ls > file", os.Remove, approval.ReasonNone},
+		{"a link", "ls > new2", func(at string) error { return os.Symlink("one", at) }, approval.ReasonWritesFile},
+		{"a folder", "ls > new3", func(at string) error { return os.Mkdir(at, 0o755) }, approval.ReasonWritesFile},
+		{"a pipe", "ls > new4", func(at string) error { return unix.Mkfifo(at, 0o600) }, approval.ReasonWritesFile},
+		{"another name", "ls > new5", func(at string) error { return os.Link(b.at("home/other/file"), at) }, approval.ReasonWritesFile},
+		{"a program", "ls > new6", func(at string) error { return os.WriteFile(at, nil, 0o755) }, approval.ReasonWritesFile},
+		{"a key", "ls > new7", func(at string) error { return os.WriteFile(at, []byte("-----BEGIN RSA PRIVATE KEY-----\n"), 0o600) }, approval.ReasonProtectedState},
+		{"a repository above", "ls > dir/new", func(at string) error { return os.MkdirAll(filepath.Dir(at)+"/refs", 0o755) }, approval.ReasonNone},
+		{"made in temp", "ls > TMP/new", func(at string) error { return os.WriteFile(at, nil, 0o644) }, approval.ReasonWritesFile},
+	} {
+		plan := b.plan("bash", row.text, approval.Ours)
+		if covers(plan) == "never" {
+			t.Fatalf("%s: %s", row.name, show(plan))
+		}
+		r := plan.Segments[0].Redirects[0]
+		b.must(row.then(r.File.Path))
+		now, why := b.Output(t.Context(), &plan, r, nil)
+		if why.Reason != row.want || why.Allowed != "" || row.want == approval.ReasonNone && (now.File.Path != r.File.Path || now.FD != r.FD || now.To != r.To) {
+			t.Errorf("%s: %+v, %+v", row.name, why, now)
+		}
 	}
 }
