@@ -74,7 +74,12 @@ func TestOffers(t *testing.T) {
 			"words: /usr/bin/tool x (unknown)",
 			"program: /usr/bin/tool (unknown)",
 		}},
-		{"$ tool x > y", nil},
+		{"$ tool x > y", []string{
+			"exact: /usr/bin/tool x = writes-project in /home/ann/p",
+			"words: /usr/bin/tool x writes-project or in /home/ann/p (unknown)",
+			"program: /usr/bin/tool writes-project or in /home/ann/p (unknown)",
+		}},
+		{"$ tool x > ../y", nil},
 		{"sh x", nil},
 		{"env tool", []string{
 			"exact: /usr/bin/env tool = in /home/ann/p | /usr/bin/tool = in /home/ann/p",
@@ -116,6 +121,9 @@ func offerText(o approval.Offer) string {
 		}
 		if e.ArgsExact {
 			text += " ="
+		}
+		for _, a := range e.Allows {
+			text += " " + string(a)
 		}
 		if e.Cwd != "" {
 			text += " in " + e.Cwd
