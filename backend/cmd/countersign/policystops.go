@@ -83,6 +83,7 @@ func (c policyStops) list(p *program) (list []*replayed, err error) {
 // and is written by a redirection counts as made by its session.
 func (b *bench) planned(ctx context.Context, one listed) approval.Plan {
 	req, folder := one.request(), b.folder(one.Folder)
+	req.ProjectOf = b.folder
 	plan := b.analyzer.Analyze(ctx, req, folder)
 	for _, to := range plan.Targets {
 		temp := slices.ContainsFunc(b.analyzer.Temp, func(dir string) bool { return strings.HasPrefix(to.Path, dir+"/") })
