@@ -110,6 +110,7 @@ type arguments struct {
 	named    []argument          // its operands
 	said     []said              // its options and operands, in the order of its words
 	places   map[string][]string // values of options, where it writes names of its own making
+	request  request             // what it asks servers
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -62,6 +61,7 @@ func init() { // here, because the notes of some look at others
 	effects = sync.OnceValue(func() map[effect]rule {
 		all := allEffects()
 		maps.Copy(all, showing)
+		maps.Copy(all, requesting)
 		return all
 	})
 }
@@ -114,13 +114,6 @@ func allEffects() map[effect]rule {
 		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
-		}},
-		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the project, or write a file", check: func(a *arguments, u use) bool {
-			files, ok := sent(u)
-			return ok && !slices.ContainsFunc(files, func(file string) bool { return file != "-" && !a.inside(file) })
-		}, note: func(a *arguments, u use) {
-			files, _ := sent(u)
-			a.values = append(a.values, files...)
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
@@ -352,11 +345,9 @@ func inFile(read func(string) string) rule {
 // address of the web, a text that names no file, or a path. What the word became
 // is judged again before the start.
 var late = map[effect]func(u use) bool{
-	"url": func(u use) bool { return strings.Contains(u.value, "://") },
-	"body": func(u use) bool {
-		files, ok := sent(u)
-		return ok && len(files) == 0
-	},
+	"url":     func(u use) bool { return strings.Contains(u.value, "://") },
+	"address": hostKnown,
+	"body":    sendsNoFile, "header": sendsNoFile, "format": sendsNoFile,
 	"local": func(u use) bool { return strings.Contains(u.value, "/") },
 }
 
