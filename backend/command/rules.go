@@ -49,6 +49,9 @@ type rule struct {
 	note   func(a *arguments, u use)
 
 	program, code bool
+	// allowed is the word with which an entry covers it, where the program runs in
+	// the session's folder and the value is known.
+	allowed approval.Allowed
 	// target is what is shown to be done to what the value names.
 	target approval.TargetOp
 }
@@ -79,6 +82,7 @@ func allEffects() map[effect]rule {
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
+		"source":      {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code", allowed: approval.AllowThisCode},
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
@@ -166,6 +170,7 @@ func allEffects() map[effect]rule {
 		effectScript: {code: true, reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
 			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) || !u.fits() {
 				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the project", u.who, u.value)
+				a.readsInput(u.value == "-")
 			}
 		}},
 		"file": {reason: outside, says: notInside, check: func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, note: func(a *arguments, u use) {
@@ -380,6 +385,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	case value != "" && !r.program:
 		a.values = append(a.values, value)
 	}
+	if e == "source" {
+		a.has["source"] = true
+	}
 	u := use{p, option, p.name, value}
 	if option != "it" {
 		u.who += " " + option
@@ -399,6 +407,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
+		if r.allowed != "" && word.open == nil && a.plan.Folder.Holds(a.start) {
+			a.findings[len(a.findings)-1].Allowed = r.allowed
+		}
 	}
 	if r.target != "" {
 		a.targeted(r.target, u, word)
