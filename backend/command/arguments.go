@@ -470,6 +470,10 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
+	if e == effectTool {
+		a.tool(p, word, rest)
+		return true
+	}
 	if e == effectCommand || e == effectFed {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true

@@ -23,6 +23,7 @@ const (
 	effectCommand effect = "command" // begins a command, which is all the rest
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
+	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"    // is text: it names nothing
@@ -79,6 +80,7 @@ func allEffects() map[effect]rule {
 		effectNone:    {},
 		effectCommand: {},
 		effectFed:     {},
+		effectTool:    {},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
@@ -88,6 +90,7 @@ func allEffects() map[effect]rule {
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
 		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"unchecked":   {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.

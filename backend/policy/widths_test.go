@@ -140,6 +140,7 @@ func TestSuggested(t *testing.T) {
 		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "words here",
 		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
+		"python3.12 -c x": "exact",
 		"mkdir -p a/b": "program here",
 	} {
 		got := ""
