@@ -211,7 +211,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			a.unknown(p, "the word --")
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
-		case arg == "--" && p.subs == nil:
+		case arg == "--" && !p.commands():
 			a.stopped, a.said = true, append(a.said, said{option: arg})
 			for i, operand := range args {
 				if a.spent() || a.operand(p, operand, args[i+1:]) {
@@ -237,6 +237,10 @@ func (a *arguments) read(p *profile, args []argument) {
 			p, a.count = sub, 0
 			delete(a.has, "alone")
 			a.begin(p)
+			if p.is["itself"] {
+				a.commands = append(a.commands, inner{words: append([]argument{word}, args...), dir: a.dir})
+				return
+			}
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})
 			}
@@ -261,6 +265,16 @@ func (a *arguments) readsInput(yes bool) {
 	if yes && len(a.findings) > 0 {
 		a.input = append(a.input, len(a.findings)-1)
 	}
+}
+
+// commands reports whether a program has subcommands that are no options.
+func (p *profile) commands() bool {
+	for name := range p.subs {
+		if !strings.HasPrefix(name, "-") {
+			return true
+		}
+	}
+	return false
 }
 
 // begin looks at where a program or a subcommand starts what the project names.

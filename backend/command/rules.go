@@ -88,10 +88,13 @@ func allEffects() map[effect]rule {
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
-		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
-		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
-		"unchecked":   {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
-		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
+		"stdlib":      {reason: approval.ReasonInlineCode, says: "%[1]s may run a file of the folder that has the name of a module", check: ownModules},
+		// With an option that has it, the files that the words name are written.
+		"rewrites":  {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
+		"config":    {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
+		"secrets":   {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"unchecked": {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
+		"system":    {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
