@@ -225,8 +225,11 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.short(p, word, args)
 		case p.subs != nil && p.is["plus"] && a.plus == 0 && word.open == nil && strings.HasPrefix(arg, "+") && plainName(arg[1:], "") && !strings.Contains(arg, "/"):
 			a.plus++
-		case p.subs != nil && (p.subs[arg] != nil || !p.any):
+		case p.subs != nil && (p.subs[arg] != nil || !p.any || p.subs[anyTask] != nil && a.isTask(word)):
 			sub := p.subs[arg]
+			if sub == nil && a.isTask(word) {
+				sub = p.subs[anyTask]
+			}
 			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
 				sub = any
 			}
@@ -266,6 +269,19 @@ func (a *arguments) readsInput(yes bool) {
 		a.input = append(a.input, len(a.findings)-1)
 	}
 }
+
+// anyTask is the name in a profile that stands for each task of a project whose name
+// has a colon in it.
+const anyTask = ":"
+
+// isTask reports whether a word is such a name, and none of a file or of an address.
+func (a *arguments) isTask(word argument) bool {
+	first, _, colon := strings.Cut(word.text, ":")
+	return colon && word.open == nil && plainName(word.text, ":") && strings.Trim(word.text, wordLetters+".:") == "" &&
+		!addressing()[strings.ToLower(first)] && !a.isHere(word.text)
+}
+
+var addressing = words("blob bun data file git github http https jsr link node npm patch portal workspace")
 
 // commands reports whether a program has subcommands that are no options.
 func (p *profile) commands() bool {
@@ -488,7 +504,11 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.tool(p, word, rest)
 		return true
 	}
-	if e == effectCommand || e == effectFed {
+	if e == effectVenv && a.ofVenv(&word) {
+		a.unknown(p, "%q, of which more than one .venv has one,", word.text)
+		return true
+	}
+	if e == effectCommand || e == effectFed || e == effectVenv {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}

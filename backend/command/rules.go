@@ -24,6 +24,7 @@ const (
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
 	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
+	effectVenv    effect = "venv"    // begins a command whose program is the one of .venv/bin, if it is there
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"    // is text: it names nothing
@@ -81,6 +82,7 @@ func allEffects() map[effect]rule {
 		effectCommand: {},
 		effectFed:     {},
 		effectTool:    {},
+		effectVenv:    {},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
