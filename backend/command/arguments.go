@@ -110,6 +110,8 @@ type arguments struct {
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
 	said     []said              // its options and operands, in the order of its words
+	command  int                 // where its command stands, behind flags and folders alone
+	valued   bool                // an option with a value that is no folder was given
 	places   map[string][]string // values of options, where it writes names of its own making
 	request  request             // what it asks servers
 	// sets are the variables that it gives the command that it starts.
@@ -237,6 +239,9 @@ func (a *arguments) read(p *profile, args []argument) {
 				a.unknown(p, "the command %q", arg)
 				return
 			}
+			if a.command == 0 && a.plainly() {
+				a.command = word.at
+			}
 			p, a.count = sub, 0
 			delete(a.has, "alone")
 			a.begin(p)
@@ -293,6 +298,12 @@ func (p *profile) commands() bool {
 	return false
 }
 
+// plainly reports whether nothing was said so far but flags, and folders in which the
+// command runs.
+func (a *arguments) plainly() bool {
+	return !a.valued && a.count == 0
+}
+
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
 	if p.is["project"] {
@@ -301,10 +312,31 @@ func (a *arguments) begin(p *profile) {
 	if p.is["network"] {
 		a.shows(approval.EffectNetwork)
 	}
-	if p.is["project"] && (!a.plan.Folder.Holds(a.dir) || a.inGit(".")) {
+	if p.is["project"] && (!a.someProject(a.dir) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not known to be a project", p.name)
 	}
 }
+
+// someProject reports whether a folder lies in the session's folder, or in another
+// project of the person: an agent may as well say that it works there. Nothing else
+// counts as inside for that.
+func (j *job) someProject(dir string) bool {
+	if j.plan.Folder.Holds(dir) || slices.ContainsFunc(j.plan.Others, func(f approval.Folder) bool { return f.Holds(dir) }) {
+		return true
+	}
+	if dir == "" || j.plan.Folder.Path == "" || j.projectOf == nil || !j.spend(lookingUp) {
+		return false
+	}
+	other := j.projectOf(dir)
+	if !other.Holds(dir) {
+		return false
+	}
+	j.plan.Others = append(j.plan.Others, other)
+	return true
+}
+
+// lookingUp is what it costs to find the project of a folder, in looks at the disk.
+const lookingUp = 64
 
 // shows notes an effect that is told although it passes.
 func (a *arguments) shows(e approval.Effect) {

@@ -215,8 +215,8 @@ var texts = []struct{ in, want string }{
 	{`echo x 3>/dev/sda`, `? FLOOR`},
 	// What is not understood asks.
 	{`ls &`, `? !approval-required`},
-	{`ls > out`, `? ls:writes-file`},
-	{`ls >> out`, `? ls:writes-file`},
+	{`ls > out`, `ls ls:writes-file`},
+	{`ls >> out`, `ls ls:writes-file`},
 	{`ls >&-`, `? ls:writes-file`},
 	{`ls 3>/dev/null`, `? ls:approval-required`},
 	{`cat < /etc/passwd`, `? cat:outside-folder`},
@@ -258,6 +258,7 @@ var texts = []struct{ in, want string }{
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
 	{`printf '---CMD---'`, `? printf:approval-required`},
+	{`printf '\%s' a`, `? printf:approval-required`},
 	{`printf -- '-%s' a`, `printf -- -%s a`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
 	// What a command prints, and where the shell is.

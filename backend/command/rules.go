@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path"
@@ -167,8 +168,8 @@ func allEffects() map[effect]rule {
 			return named(a, u) && (err != nil || a.isFile(u.value) || file.IsFolder())
 		}},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
-			return named(a, u) && (u.is["adds"] || !a.has["folder"])
-		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = a.below(u.value), true }},
+			return (named(a, u) || a.otherProject(u) != "") && (u.is["adds"] || !a.has["folder"])
+		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = cmp.Or(a.otherProject(u), a.below(u.value)), true }},
 		"moves": {note: func(a *arguments, u use) {
 			a.dir = "" // of two the last one counts
 			if file, err := a.look(join(a.start, u.value)); err == nil && (a.start != "" || path.IsAbs(u.value)) {
@@ -286,6 +287,20 @@ func named(a *arguments, u use) bool {
 	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
 }
 
+// otherProject is the real path of a folder in another project, where the program
+// starts what that says; else "".
+func (a *arguments) otherProject(u use) string {
+	at := a.below(u.value)
+	if !u.is["project"] || at == "" || a.inGit(u.value) {
+		return ""
+	}
+	file, err := a.look(at)
+	if err != nil || !file.IsFolder() || a.plan.Folder.Holds(file.Path) || !a.someProject(file.Path) {
+		return ""
+	}
+	return file.Path
+}
+
 func here(a *arguments, u use) bool {
 	return (u.value == "." || strings.HasPrefix(u.value, ".[") || strings.HasPrefix(u.value, "./")) && !strings.ContainsAny(u.value, ":@ ") && a.inside(u.value)
 }
@@ -392,6 +407,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 		}
 	case value != "" && !r.program:
 		a.values = append(a.values, value)
+	}
+	if option != "it" && e != "folder" && (value != "" || word.open != nil) {
+		a.valued = true
 	}
 	if e == "source" {
 		a.has["source"] = true

@@ -26,8 +26,9 @@ func TestOffers(t *testing.T) {
 			"words: /usr/bin/git stash show or in /home/ann/p (project)",
 			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
-		{"git -C . status", []string{ // the words begin with an option
+		{"git -C . status", []string{ // flags and folders before the command do not count
 			"exact: /usr/bin/git -C . status = in /home/ann/p (project)",
+			"words: /usr/bin/git status or in /home/ann/p (project)",
 			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
 		{"tool build x", []string{
@@ -74,7 +75,12 @@ func TestOffers(t *testing.T) {
 			"words: /usr/bin/tool x (unknown)",
 			"program: /usr/bin/tool (unknown)",
 		}},
-		{"$ tool x > y", nil},
+		{"$ tool x > y", []string{
+			"exact: /usr/bin/tool x = writes-project in /home/ann/p",
+			"words: /usr/bin/tool x writes-project or in /home/ann/p (unknown)",
+			"program: /usr/bin/tool writes-project or in /home/ann/p (unknown)",
+		}},
+		{"$ tool x > ../y", nil},
 		{"sh x", nil},
 		{"env tool", []string{
 			"exact: /usr/bin/env tool = in /home/ann/p | /usr/bin/tool = in /home/ann/p",
@@ -117,6 +123,9 @@ func offerText(o approval.Offer) string {
 		if e.ArgsExact {
 			text += " ="
 		}
+		for _, a := range e.Allows {
+			text += " " + string(a)
+		}
 		if e.Cwd != "" {
 			text += " in " + e.Cwd
 		}
@@ -141,7 +150,7 @@ func TestSuggested(t *testing.T) {
 		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
-		"mkdir -p a/b": "program here",
+		"mkdir -p a/b":    "program here",
 	} {
 		got := ""
 		for _, o := range judge(onMiss(), line, nil).Offers {
@@ -174,7 +183,7 @@ func TestStillAsks(t *testing.T) {
 			t.Errorf("under %s: %+v", o.Width, again)
 		}
 	}
-	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers)+len(j.StillAsks) != 0 || slices.Contains(j.Choices, approval.AllowAlways) {
+	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers) != 0 || len(j.StillAsks) != 2 || slices.Contains(j.Choices, approval.AllowAlways) {
 		t.Errorf("nothing can be remembered, and is offered: %+v", j)
 	}
 }
@@ -188,5 +197,24 @@ func TestNoOffers(t *testing.T) {
 	}
 	if j := judge(onMiss("tool"), "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("what passes offers %v", j.Offers)
+	}
+}
+
+// TestArgsBehindOptions: an entry that begins with a command of its program means it
+// also behind flags and folders, and behind nothing else.
+func TestArgsBehindOptions(t *testing.T) {
+	for line, want := range map[string]string{
+		"git log -3": "allow", "git -C . log": "allow", "git --no-pager log": "allow", "git -P -C . --no-optional-locks log x": "allow",
+		"git -c core.pager=cat log": "ask", "git -C . status": "ask", "git -C /tmp log": "ask", "git -C log status": "ask", "git status log": "ask",
+	} {
+		p := onMiss()
+		p.Allowlist = []approval.Entry{{Pattern: "git", Args: []string{"log"}}}
+		if got := judge(p, line, nil); string(got.Verdict) != want {
+			t.Errorf("%s: %s %s", line, got.Verdict, got.Sentence)
+		}
+		p.Allowlist[0].ArgsExact = true
+		if got := judge(p, line, nil); got.Verdict != approval.VerdictAsk {
+			t.Errorf("%s, exactly: %s", line, got.Verdict)
+		}
 	}
 }
