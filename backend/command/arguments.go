@@ -113,6 +113,7 @@ type arguments struct {
 	command  int                 // where its command stands, behind flags and folders alone
 	valued   bool                // an option with a value that is no folder was given
 	places   map[string][]string // values of options, where it writes names of its own making
+	request  request             // what it asks servers
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
 }
@@ -212,7 +213,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			a.unknown(p, "the word --")
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
-		case arg == "--" && p.subs == nil:
+		case arg == "--" && !p.commands():
 			a.stopped, a.said = true, append(a.said, said{option: arg})
 			for i, operand := range args {
 				if a.spent() || a.operand(p, operand, args[i+1:]) {
@@ -226,8 +227,11 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.short(p, word, args)
 		case p.subs != nil && p.is["plus"] && a.plus == 0 && word.open == nil && strings.HasPrefix(arg, "+") && plainName(arg[1:], "") && !strings.Contains(arg, "/"):
 			a.plus++
-		case p.subs != nil && (p.subs[arg] != nil || !p.any):
+		case p.subs != nil && (p.subs[arg] != nil || !p.any || p.subs[anyTask] != nil && a.isTask(word)):
 			sub := p.subs[arg]
+			if sub == nil && a.isTask(word) {
+				sub = p.subs[anyTask]
+			}
 			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
 				sub = any
 			}
@@ -241,6 +245,10 @@ func (a *arguments) read(p *profile, args []argument) {
 			p, a.count = sub, 0
 			delete(a.has, "alone")
 			a.begin(p)
+			if p.is["itself"] {
+				a.commands = append(a.commands, inner{words: append([]argument{word}, args...), dir: a.dir})
+				return
+			}
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})
 			}
@@ -265,6 +273,29 @@ func (a *arguments) readsInput(yes bool) {
 	if yes && len(a.findings) > 0 {
 		a.input = append(a.input, len(a.findings)-1)
 	}
+}
+
+// anyTask is the name in a profile that stands for each task of a project whose name
+// has a colon in it.
+const anyTask = ":"
+
+// isTask reports whether a word is such a name, and none of a file or of an address.
+func (a *arguments) isTask(word argument) bool {
+	first, _, colon := strings.Cut(word.text, ":")
+	return colon && word.open == nil && plainName(word.text, ":") && strings.Trim(word.text, wordLetters+".:") == "" &&
+		!addressing()[strings.ToLower(first)] && !a.isHere(word.text)
+}
+
+var addressing = words("blob bun data file git github http https jsr link node npm patch portal workspace")
+
+// commands reports whether a program has subcommands that are no options.
+func (p *profile) commands() bool {
+	for name := range p.subs {
+		if !strings.HasPrefix(name, "-") {
+			return true
+		}
+	}
+	return false
 }
 
 // plainly reports whether nothing was said so far but flags, and folders in which the
@@ -505,7 +536,11 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.tool(p, word, rest)
 		return true
 	}
-	if e == effectCommand || e == effectFed {
+	if e == effectVenv && a.ofVenv(&word) {
+		a.unknown(p, "%q, of which more than one .venv has one,", word.text)
+		return true
+	}
+	if e == effectCommand || e == effectFed || e == effectVenv {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}

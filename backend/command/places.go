@@ -231,6 +231,7 @@ func (a *arguments) finish(p *profile) {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
 	}
 	a.finishLast(p)
+	a.finishRequest(p)
 	a.finishDerived(p)
 	if !a.has["reads"] {
 		a.findings = append(a.findings, a.written...)

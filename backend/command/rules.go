@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +25,7 @@ const (
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
 	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
+	effectVenv    effect = "venv"    // begins a command whose program is the one of .venv/bin, if it is there
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"    // is text: it names nothing
@@ -67,6 +67,7 @@ func init() { // here, because the notes of some look at others
 	effects = sync.OnceValue(func() map[effect]rule {
 		all := allEffects()
 		maps.Copy(all, showing)
+		maps.Copy(all, requesting)
 		return all
 	})
 }
@@ -82,6 +83,7 @@ func allEffects() map[effect]rule {
 		effectCommand: {},
 		effectFed:     {},
 		effectTool:    {},
+		effectVenv:    {},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
@@ -89,10 +91,13 @@ func allEffects() map[effect]rule {
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
-		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
-		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
-		"unchecked":   {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
-		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
+		"stdlib":      {reason: approval.ReasonInlineCode, says: "%[1]s may run a file of the folder that has the name of a module", check: ownModules},
+		// With an option that has it, the files that the words name are written.
+		"rewrites":  {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
+		"config":    {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
+		"secrets":   {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"unchecked": {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
+		"system":    {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
@@ -122,13 +127,6 @@ func allEffects() map[effect]rule {
 		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
-		}},
-		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the project, or write a file", check: func(a *arguments, u use) bool {
-			files, ok := sent(u)
-			return ok && !slices.ContainsFunc(files, func(file string) bool { return file != "-" && !a.inside(file) })
-		}, note: func(a *arguments, u use) {
-			files, _ := sent(u)
-			a.values = append(a.values, files...)
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
@@ -375,11 +373,9 @@ func inFile(read func(string) string) rule {
 // address of the web, a text that names no file, or a path. What the word became
 // is judged again before the start.
 var late = map[effect]func(u use) bool{
-	"url": func(u use) bool { return strings.Contains(u.value, "://") },
-	"body": func(u use) bool {
-		files, ok := sent(u)
-		return ok && len(files) == 0
-	},
+	"url":     func(u use) bool { return strings.Contains(u.value, "://") },
+	"address": hostKnown,
+	"body":    sendsNoFile, "header": sendsNoFile, "format": sendsNoFile,
 	"local": func(u use) bool { return strings.Contains(u.value, "/") },
 }
 

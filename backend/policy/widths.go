@@ -169,7 +169,7 @@ func (p part) suggested() approval.Width {
 	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
 	name := path.Base(p.Argv[0])
 	switch {
-	case command.OnlyReads([]string{name}) && len(p.Findings) == 0:
+	case command.OnlyReads([]string{name}) && !slices.ContainsFunc(p.Findings, asksMore):
 		return approval.WidthProgram
 	case command.OnlyReads(behindOptions(p.Segment)):
 		return approval.WidthWords
@@ -184,6 +184,10 @@ func (p part) suggested() approval.Width {
 	}
 	return approval.WidthExact
 }
+
+// asksMore reports whether a reason is another than a request that sends nothing to
+// hosts that the entry names.
+func asksMore(f approval.Finding) bool { return f.Allowed != approval.AllowNetworkReads }
 
 // reaching are words that in most programs send, publish, delete or start something
 // else.
