@@ -79,14 +79,16 @@ func HoldsProtected(j approval.Judgement) bool {
 // remembered puts the ways to remember a yes into a judgement that asks. Where a
 // change of files or of a skill is among what asks, accepting that is the only one.
 func (r *Rules) remembered(in Input, j *approval.Judgement) {
-	if in.Plan.Root == nil || r.policy.AgentID == "" {
-		return // an agent without a name has no list of its own
-	}
-	if changed(*j) {
+	asked, stays := r.parts(in, *j)
+	switch {
+	case r.policy.AgentID == "", in.Plan.Tool != nil && len(in.Plan.Segments) == 0:
+		return // an agent without a name has no list of its own, and tools are for package toolpolicy
+	case in.Plan.Root == nil:
+		j.StillAsks = append(r.whole(in, j.Security), stays...)
+	case changed(*j):
 		j.Writes = r.accepting(in, *j)
-	} else {
-		var asked []part
-		asked, j.StillAsks = r.parts(in, *j)
+	default:
+		j.StillAsks = stays
 		j.Offers = offers(in.Plan, asked)
 		j.Writes = always(asked)
 		if j.Writes == nil && len(j.Offers) > 0 {
@@ -94,7 +96,6 @@ func (r *Rules) remembered(in Input, j *approval.Judgement) {
 		}
 	}
 	if len(j.Writes) == 0 {
-		j.Offers, j.StillAsks = nil, nil
 		return
 	}
 	j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}

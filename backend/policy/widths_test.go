@@ -149,7 +149,7 @@ func TestSuggested(t *testing.T) {
 		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
-		"mkdir -p a/b": "program here",
+		"mkdir -p a/b":    "program here",
 	} {
 		got := ""
 		for _, o := range judge(onMiss(), line, nil).Offers {
@@ -182,7 +182,7 @@ func TestStillAsks(t *testing.T) {
 			t.Errorf("under %s: %+v", o.Width, again)
 		}
 	}
-	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers)+len(j.StillAsks) != 0 || slices.Contains(j.Choices, approval.AllowAlways) {
+	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers) != 0 || len(j.StillAsks) != 2 || slices.Contains(j.Choices, approval.AllowAlways) {
 		t.Errorf("nothing can be remembered, and is offered: %+v", j)
 	}
 }
