@@ -55,7 +55,7 @@ func (a *arguments) allowedRemoval(u use) approval.Allowed {
 	}
 	at := a.tempOf(join(a.dir, u.value))
 	file, err := a.look(at)
-	if at == "" || err != nil || file.Path != at || !file.IsRegular() || !a.wrote(file) {
+	if at == "" || err != nil || file.Path != at || !file.IsRegular() || !a.job.wrote(file) {
 		return ""
 	}
 	return approval.AllowTempWrites
