@@ -121,6 +121,8 @@ type Part struct {
 	Quoted bool `json:"quoted,omitempty"`
 	// Run is what a substitution runs.
 	Run *Node `json:"run,omitempty"`
+	// Form is what becomes of the value of a variable, nil where it stands as it is.
+	Form *Form `json:"form,omitempty"`
 }
 
 // PartKind says what a part stands for.

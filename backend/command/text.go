@@ -190,6 +190,10 @@ func (t *textJob) collect(file *syntax.File) {
 			if n.Name != nil && n.Value != nil {
 				t.holds(n.Name.Value, n.Value)
 			}
+		case *syntax.ParamExp:
+			if a := assigned(n); a != nil && a.Value != nil {
+				t.holds(a.Name.Value, a.Value)
+			}
 		case *syntax.WordIter:
 			for _, item := range n.Items {
 				t.holds(n.Name.Value, item)

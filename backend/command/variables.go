@@ -207,6 +207,10 @@ func (t *textJob) exports(n syntax.Node) {
 			}
 		}
 		refuse(n.Assigns, started)
+	case *syntax.ParamExp:
+		if a := assigned(n); a != nil {
+			refuse([]*syntax.Assign{a}, false)
+		}
 	}
 }
 

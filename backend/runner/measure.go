@@ -109,10 +109,19 @@ func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node
 		words = append(words, plan.Segments[n.Seg].Words...)
 	}
 	for _, word := range words {
-		for _, part := range word {
-			if part.Run != nil {
-				list = append(list, part.Run)
-			}
+		list = append(list, runsIn(word)...)
+	}
+	return list
+}
+
+// runsIn returns what a word runs, and the words of its forms.
+func runsIn(word approval.Word) (list []*approval.Node) {
+	for _, part := range word {
+		if part.Run != nil {
+			list = append(list, part.Run)
+		}
+		if part.Form != nil {
+			list = append(list, runsIn(part.Form.Word)...)
 		}
 	}
 	return list
