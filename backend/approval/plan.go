@@ -89,6 +89,8 @@ const (
 	OpWhile  Op = "while"  // the second for as long as the first succeeds
 	OpUntil  Op = "until"  // the second for as long as the first fails
 	OpFor    Op = "for"    // the kid, with Name set to each of Words
+	OpSum    Op = "sum"    // fails where the one of Sums is 0
+	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
 )
 
 // Node is one step of a plan.
@@ -103,6 +105,8 @@ type Node struct {
 	Assigns []Assign `json:"assigns,omitempty"`
 	// Redirects hold for all kids of a group.
 	Redirects []Redirect `json:"redirects,omitempty"`
+	// Sums are those of OpSum and OpCount.
+	Sums []Sum `json:"sums,omitempty"`
 	// Portable asks OpTime for the short form of time -p.
 	Portable bool `json:"portable,omitempty"`
 }
@@ -123,6 +127,8 @@ type Part struct {
 	Run *Node `json:"run,omitempty"`
 	// Form is what becomes of the value of a variable, nil where it stands as it is.
 	Form *Form `json:"form,omitempty"`
+	// Sum is what PartSum works out.
+	Sum *Sum `json:"sum,omitempty"`
 }
 
 // PartKind says what a part stands for.
@@ -133,6 +139,7 @@ const (
 	PartGlob   PartKind = "glob"   // the names of the files that match
 	PartVar    PartKind = "var"    // the value of a variable; "?" is the last status
 	PartOutput PartKind = "output" // what Run prints
+	PartSum    PartKind = "sum"    // the number that Sum is
 )
 
 // Assign gives a variable a value.

@@ -49,6 +49,12 @@ func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (ap
 		}
 		form, ok := t.form(part, quoted, whole, dir)
 		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value, Form: form}, ok
+	case *syntax.ArithmExp:
+		if part.Bracket || part.Unsigned {
+			return approval.Part{}, false
+		}
+		sum, ok := t.sum(part.X, dir)
+		return approval.Part{Kind: approval.PartSum, Sum: &sum}, ok
 	case *syntax.CmdSubst:
 		if part.TempFile || part.ReplyVar || len(part.Stmts) == 0 {
 			return approval.Part{}, false
@@ -122,6 +128,8 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 			if p.Kind == approval.PartOutput || len(maybe) == 0 {
 				maybe = []string{"x"} // any: what stands around it may still tell
 			}
+		case approval.PartSum:
+			maybe = []string{"1"}
 		case approval.PartGlob:
 			o.Many = true
 		case approval.PartText:

@@ -112,6 +112,11 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 		if t.ring2 {
 			return t.each(cmd, dir)
 		}
+	case *syntax.ArithmCmd:
+		if t.ring2 && t.grammar == bash && !cmd.Unsigned {
+			sum, ok := t.counted(cmd.X, *dir)
+			return &approval.Node{Op: approval.OpSum, Sums: []approval.Sum{sum}}, ok
+		}
 	case *syntax.DeclClause:
 		if t.ring2 && cmd.Variant.Value == "export" {
 			return t.assign(cmd.Args, forExport, *dir)
@@ -377,6 +382,9 @@ func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, b
 
 // each plans a for loop over words.
 func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool) {
+	if counts, is := cmd.Loop.(*syntax.CStyleLoop); is && !cmd.Braces {
+		return t.counts(counts, cmd.Do, dir)
+	}
 	loop, ok := cmd.Loop.(*syntax.WordIter)
 	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
 		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")

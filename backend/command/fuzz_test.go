@@ -184,6 +184,8 @@ func TestBadInput(t *testing.T) {
 		{"substitutions", "ls " + many("$(ls ", 100) + many(")", 100), approval.ReasonTooComplex},
 		{"groups", many("{ ", 100) + "ls;" + many("}", 100), approval.ReasonTooComplex},
 		{"arithmetic", "ls " + many("$((", 17) + "1" + many("))", 17), approval.ReasonTooComplex},
+		{"a sum of many parts", "ls $((1" + many("+1", 500) + "))", approval.ReasonTooComplex},
+		{"sums in brackets", "ls $((" + many("(", 100) + "1" + many(")", 100) + "))", approval.ReasonTooComplex},
 		{"a long sum", "ls $((1" + many("+1", 20_000) + "))", approval.ReasonTooComplex},
 		{"braces", "ls " + many("{a,b}", 10), approval.ReasonTooComplex},
 		{"nested braces", "ls " + many("{a,", 20) + many("}", 20), approval.ReasonTooComplex},

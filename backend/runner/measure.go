@@ -108,8 +108,19 @@ func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node
 	if n.Op == approval.OpRun {
 		words = append(words, plan.Segments[n.Seg].Words...)
 	}
+	for i := range n.Sums {
+		list = append(list, runsInSum(&n.Sums[i])...)
+	}
 	for _, word := range words {
 		list = append(list, runsIn(word)...)
+	}
+	return list
+}
+
+func runsInSum(s *approval.Sum) (list []*approval.Node) {
+	list = runsIn(s.Word)
+	for i := range s.Kids {
+		list = append(list, runsInSum(&s.Kids[i])...)
 	}
 	return list
 }
@@ -122,6 +133,9 @@ func runsIn(word approval.Word) (list []*approval.Node) {
 		}
 		if part.Form != nil {
 			list = append(list, runsIn(part.Form.Word)...)
+		}
+		if part.Sum != nil {
+			list = append(list, runsInSum(part.Sum)...)
 		}
 	}
 	return list
@@ -141,6 +155,10 @@ func wellFormed(plan *approval.Plan, n *approval.Node) bool {
 		return len(n.Kids) == 1
 	case approval.OpFor:
 		return len(n.Kids) == 1 && n.Name != ""
+	case approval.OpSum:
+		return len(n.Sums) == 1 && len(n.Kids) == 0
+	case approval.OpCount:
+		return len(n.Sums) == 3 && len(n.Kids) == 1
 	case approval.OpWhile, approval.OpUntil:
 		return len(n.Kids) == 2
 	case approval.OpIf:

@@ -107,6 +107,8 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		return sh.ended(sh.pipeline(n.Kids, io, tested), tested)
 	case approval.OpAssign:
 		return sh.ended(sh.assign(n.Assigns, io[2]), tested)
+	case approval.OpSum:
+		return sh.ended(sh.holds(&n.Sums[0], io[2]), tested)
 	case approval.OpSub:
 		sub := sh.sub()
 		sub.inner = true
@@ -127,6 +129,8 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		sh.loop(n, io, tested)
 	case approval.OpFor:
 		sh.each(n, io, tested)
+	case approval.OpCount:
+		sh.counts(n, io, tested)
 	default:
 		sh.list(n, io, tested)
 	}

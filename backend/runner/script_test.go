@@ -90,7 +90,7 @@ func texts(t testing.TB, name string) []string {
 
 // scriptFolder is what the scripts find: the files that they name.
 func scriptFolder(t testing.TB) string {
-	dir := scratch(t)
+	dir := filepath.Join(scratch(t), "home") // each with the same name
 	for name, text := range map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "my file.txt": "spaced\n", "sub/c.txt": "sea\n", "pw.txt": "root:x:0:0\nann:x:500:500\n",
 		"data.csv": "a,b\n1,2\n", "-dash": "dash\n",

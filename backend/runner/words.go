@@ -123,6 +123,13 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			f.add(p.Text, pathname.Escape(p.Text))
 		case approval.PartGlob:
 			f.add(pathname.Unescape(p.Text), p.Text)
+		case approval.PartSum:
+			n, e, ok := sh.sum(p.Sum, stderr)
+			if !ok {
+				return e, false
+			}
+			text := strconv.FormatInt(n, 10)
+			f.add(text, pathname.Escape(text))
 		case approval.PartVar, approval.PartOutput:
 			if p.Form != nil {
 				if use, e, ok := sh.instead(p, stderr); !ok {
