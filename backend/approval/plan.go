@@ -89,6 +89,10 @@ const (
 	OpWhile  Op = "while"  // the second for as long as the first succeeds
 	OpUntil  Op = "until"  // the second for as long as the first fails
 	OpFor    Op = "for"    // the kid, with Name set to each of Words
+	OpCase   Op = "case"   // the first kid of which one of Cases matches the one of Words
+	OpLeave  Op = "leave"  // end so many loops around it as Loops says
+	OpAgain  Op = "again"  // go on with the next round of the last of them
+	OpNone   Op = "none"   // nothing
 	OpSum    Op = "sum"    // fails where the one of Sums is 0
 	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
 )
@@ -99,12 +103,16 @@ type Node struct {
 	Kids []Node `json:"kids,omitempty"`
 	// Seg is an index into the plan's segments; it counts only for OpRun.
 	Seg int `json:"seg,omitempty"`
-	// Name and Words are those of OpFor; Assigns those of OpAssign.
+	// Name and Words are those of OpFor, Words those of OpCase; Assigns those of OpAssign.
 	Name    string   `json:"name,omitempty"`
 	Words   []Word   `json:"words,omitempty"`
 	Assigns []Assign `json:"assigns,omitempty"`
 	// Redirects hold for all kids of a group.
 	Redirects []Redirect `json:"redirects,omitempty"`
+	// Cases are the patterns of OpCase, for each kid.
+	Cases [][]Word `json:"cases,omitempty"`
+	// Loops counts those of OpLeave and OpAgain.
+	Loops int `json:"loops,omitempty"`
 	// Sums are those of OpSum and OpCount.
 	Sums []Sum `json:"sums,omitempty"`
 	// Portable asks OpTime for the short form of time -p.

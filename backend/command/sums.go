@@ -151,7 +151,7 @@ func (t *textJob) counts(loop *syntax.CStyleLoop, do []*syntax.Stmt, dir *string
 		}
 		node.Sums = append(node.Sums, one)
 	}
-	body, fine := t.stmts(do, dir)
+	body, fine := t.round(do, dir)
 	t.again(from, had)
 	if !t.stays(dir, before) || !ok || !fine {
 		return nil, false

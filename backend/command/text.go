@@ -176,6 +176,9 @@ type textJob struct {
 	// variables that reach what starts from here on, and sets all that it gives.
 	exported  map[string]bool
 	env, sets []approval.Variable
+	// loops are those around what is walked, up to the last subshell: the folder in
+	// which each round begins.
+	loops []string
 }
 
 // collect notes what the text gives to variables, wherever it does.

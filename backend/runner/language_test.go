@@ -48,6 +48,28 @@ var asShells = []struct {
 		`set -e; x=$((0)); echo $x`, `echo $((1
 + 2))`, `x=3; printf '%03d\n' $((x*x))`, `if [ $((5%2)) -eq 1 ]; then echo odd; fi`, `for i in 1 2 3; do s=$((${s:-0}+i)); done; echo $s`,
 	}},
+	{"branches", false, []string{
+		`case "$HOME" in /*) echo abs;; esac`, `case 5 in [0-9]) echo digit;; esac; case x in [!0-9]) echo nondigit;; esac`, `case a.txt in *.md) echo md;; *.txt) echo txt;; *) echo other;; esac`,
+		`x='a b'; case $x in "a b") echo one;; esac; case "$x" in a*) echo two;; esac`, `case x in a|b|x) echo in;; esac; case '' in "") echo empty;; esac`, `false; case x in y) ;; esac; echo $?`, `false; case x in x) ;; esac; echo $?`,
+		`case x in esac; echo $?`, `case [ in [) echo bracket;; esac`, `case $(echo out) in out) false;; esac; echo $?`, `set -e; case x in x) false;; esac; echo never`, `s='*'; case abc in "$s") echo no;; *"b"*) echo yes;; esac`, `case -h in -h|--help) echo help;; esac`,
+		`case "*" in \*) echo star;; esac; case a in \*) echo no;; *) echo any;; esac`, `case é in é) echo same;; esac; case éa in *a) echo end;; esac`, `case a in (a) echo paren;; esac`, `for f in *.txt -x; do case $f in -*) echo dash;; *' '*) echo blank;; *) printf '%s\n' "$f"; esac; done`,
+		`case x in x) cd sub;; esac; echo ok`, `case $((1+1)) in 2) echo two;; esac`, `case "${x:-none}" in none) echo no;; esac`, `x=$(case a in a) echo in;; esac); echo $x`, `case a in a) case b in b) echo deep;; esac;; esac`,
+		`for i in 1 2 3; do if [ $i -eq 2 ]; then break; fi; echo $i; done; echo $? $i`, `for i in 1 2 3; do [ $i = 2 ] && continue; echo $i; done`, `for i in 1 2; do for j in a b; do [ $j = b ] && continue 2; echo $i$j; done; echo no; done`,
+		`for i in 1 2; do for j in a b; do break 2; done; done; echo $i$j`, `while true; do break; done; echo $?`, `i=0; while [ $i -lt 5 ]; do i=$((i+1)); [ $i = 3 ] && continue; [ $i = 4 ] && break; echo $i; done`, `until false; do break; done; echo done`,
+		`for i in 1; do false; break; done; echo $?`, `for i in 1 2; do case $i in 1) continue;; esac; echo $i; done`, `for i in 1 2; do { echo $i; break; echo no; }; done`, `for i in 1 2; do if break; then echo no; fi; echo no; done; echo ok`,
+		`set -e; for i in 1 2; do false || continue; done; echo ok`, `for i in 1 2; do echo $i | cat; true && break || echo no; done`, `(for i in 1 2; do break; done; echo in)`, `for i in 1 2; do continue; echo no; done; echo $?`,
+		`for i in a; do for j in b; do continue 2; done; echo no; done; echo $?`, `for i in 1 2; do while true; do break; done; echo $i; done`,
+	}},
+	{"lines", false, []string{
+		`while read -r l; do echo "[$l]"; done < a.txt`, `while IFS= read -r line; do echo "[$line]"; done < a.txt`, `printf 'a b c\n' | { read -r one rest; echo "$one|$rest"; }`, `read -r first < a.txt; echo $first`, `read -r x; echo $? "[$x]"`,
+		`printf '  a  b  \n' | { read -r x; echo "[$x]"; }`, `printf '  a  b  \n' | { IFS= read -r x; echo "[$x]"; }`, `printf ' a\t b c  d \n' | { read -r x y z; echo "[$x][$y][$z]"; }`, `printf 'a\n' | { read -r x y; echo "$? [$x][$y]"; }`,
+		`printf 'a\\b\\n c\n' | { read -r x y; printf '%s.' "$x" "$y"; }`, `printf 'last' | { read -r x; echo "$? $x"; }`, `printf 'a\nb' | while IFS= read -r l || [ -n "$l" ]; do echo "> $l"; done`, `printf '\n\nx\n' | while read -r l; do echo "[$l]"; done`,
+		`n=0; while read -r l; do n=$((n+1)); done < a.txt; echo "n=$n"`, `n=0; cat a.txt | while read -r l; do n=$((n+1)); done; echo "n=$n"`, `seq 5 | while read -r n; do [ $((n % 2)) -eq 0 ] && echo "even $n"; done; echo end`, `ls *.txt | while read -r f; do wc -l < a.txt; echo "$f"; done`,
+		`while read -r l; do false; done < a.txt; echo $?`, `while read -r a; do read -r b; echo "$a-$b"; done < a.txt`, `while read -r l; do cat; done < a.txt`, `while read -r l; do echo $l; break; done < a.txt; echo $?`, `seq 3 | { read -r a; cat; }`, `seq 3 | { read -r a; read -r b; echo $b $a; }`,
+		`printf 'a\0b\n' | { read -r x; echo "$x"; }`, "while read -r k v; do echo \"$v=$k\"; done <<'E'\na 1\nb  2 3\nE", `seq 1000 | while read -r i; do :; done; echo $?`, `printf 'x y\n' | while IFS= read -r a b; do echo "[$a][$b]"; done`,
+		`yes | while read -r l; do echo $l; break; done`, `seq 3 | while read -r x; do echo "$x"; done | wc -l`, `printf 'é ü\n' | while read -r a b; do echo "$b$a"; done`, `printf 'a.txt\nb.txt\n' | while read -r f; do cat "$f"; done`, `echo "a:b" | while read -r x; do echo "${x%%:*} ${x#*:}"; done`,
+		`! read -r x; echo $?`, `if read -r x < a.txt; then echo "got $x"; fi`, `x=$(read -r y; echo "$y"); echo "[$x]"`, `set -e; read -r x; echo never`, `seq 3 | (read -r a; echo $a)`, `printf 'a\rb \n' | { read -r x; printf '%s' "$x" | od -c; }`,
+	}},
 	{"sums of bash", true, []string{
 		`x=10; if (( x > 5 && x < 20 )); then echo in; fi; (( x == 10 )) || echo no`, `((0)) || echo zero; ((1)) && echo one; ((5-5)); echo $?`,
 		`i=0; ((i++)); echo $? $i; ((i++)); echo $? $i; ((++i)); echo $i; ((i--)); ((--i)); echo $i`, `i=2; ((i+=3)); ((i*=2)); ((i-=1)); ((i/=2)); ((i%=3)); ((i=i+7)); echo $i; ((i=0)); echo $?`,
@@ -97,6 +119,12 @@ var asks = []string{
 	`echo $((a[0]))`, `echo $((a[$(touch mark)]))`, `((a[$(touch mark)]++))`, `echo $(("1"+1))`, `echo $((1$x))`, `echo $(($x$y))`, `echo $((${!x}))`, `echo $((RANDOM))`, `echo $(($RANDOM))`, `echo $((API_TOKEN))`, `echo $((#x))`, `echo $[1+1]`,
 	`echo $((9223372036854775808))`, `echo $((1_000))`, `echo $((1.5))`, `echo $((x.y))`, `echo $(($#))`, `echo $(($$))`, `echo $((1=1))`, `let x=1`, `((PATH=1))`, `((LD_PRELOAD=1))`, `((IFS++))`, `((RANDOM++))`, `((SECONDS=0))`,
 	`export i=1; ((i++))`, `x=$((1+1)); export x; ls`, `((x=y=1))`, `((x++,y++))`, `((x++ + 1))`, `for ((;;)); do eval x; done`, `for ((i=a[$(touch mark)];;)); do :; done`, `for ((PATH=1;PATH<2;PATH++)); do :; done`, `export API_KEY; ((API_KEY=1))`, `echo $(( $(touch mark; eval y) ))`,
+	`x=a; case b in $x) echo no;; esac`, `case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
+	`case id in id) eval ls;; esac`, `break`, `continue`, `for i in 1; do (break); done`, `for i in 1; do break 2; done`, `for i in 1; do break 0; done`, `for i in 1; do break x; done`, `for i in 1; do break $i; done`, `for i in 1; do echo a | break; done`, `while break; do :; done`,
+	`for i in 1; do x=$(break); done`, `for i in 1; do cd sub; break; done; ls`, `for i in 1; do break >/dev/null; done`, `for i in 1; do ! break; done`, `for i in 1; do ! { break; }; done`, `for i in 1; do x=1 break; done`, `for i in 1; do break 1 2; done`, `for i in 1; do \break; done`,
+	`read x`, `read -r`, `read`, `read -r PATH`, `read -r IFS < a.txt`, `read -r LD_PRELOAD < a.txt; cat a.txt`, `read -r x[0]`, `read -r 'a[$(touch mark)]'`, `read -ra x`, `read -p hi -r x`, `read -r -n1 x`, `read -r -d '' x`, `read -r -u 3 x`, `read -r -t 1 x`, `read -r -- x`, `read -r $x`, `n=x; read -r "$n"`,
+	`read -r {a,b}`, `read -r BASH_ENV`, `read -r ENV`, `read -r PS4`, `read -r RANDOM`, `read -r API_KEY < a.txt; cat a.txt`, `export HOME; read -r HOME < a.txt; ls`, `export x; read -r x < a.txt; ls`, `IFS=: read -r a b < a.txt`, `IFS=$x read -r a < a.txt`, `IFS= read x`, `IFS= PATH=. read -r x`, `IFS=; read -r x`,
+	`while read -r l; do $l; done < a.txt`, `while read -r l; do eval "$l"; done < a.txt`, `mapfile -t l < a.txt`, `read -r x < /dev/stdin`, `read -r x </etc/passwd`, `read -r x < <(ls)`, `command read -r PATH`, `builtin read -r x`, `LD_PRELOAD=x read -r y`,
 }
 
 // TestLookalikesAsk holds that none of these runs from a plan.

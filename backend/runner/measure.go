@@ -101,7 +101,7 @@ func opened(list []approval.Redirect) (files int) {
 
 // substitutions returns what the words of a node run.
 func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node) {
-	words := slices.Clone(n.Words)
+	words := slices.Concat(append(n.Cases[:len(n.Cases):len(n.Cases)], n.Words)...)
 	for _, a := range n.Assigns {
 		words = append(words, a.Value)
 	}
@@ -155,6 +155,12 @@ func wellFormed(plan *approval.Plan, n *approval.Node) bool {
 		return len(n.Kids) == 1
 	case approval.OpFor:
 		return len(n.Kids) == 1 && n.Name != ""
+	case approval.OpCase:
+		return len(n.Words) == 1 && len(n.Cases) == len(n.Kids)
+	case approval.OpNone:
+		return len(n.Kids) == 0
+	case approval.OpLeave, approval.OpAgain:
+		return n.Loops > 0 && len(n.Kids) == 0
 	case approval.OpSum:
 		return len(n.Sums) == 1 && len(n.Kids) == 0
 	case approval.OpCount:

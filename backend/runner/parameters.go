@@ -97,3 +97,16 @@ func (sh *shell) pattern(word approval.Word, stderr int) (pathname.Pattern, endi
 	}
 	return read, ending{}, ok
 }
+
+// fits reports whether a pattern matches all of a text.
+func (sh *shell) fits(text string, word approval.Word, stderr int) (fits bool, e ending, ok bool) {
+	pattern, e, ok := sh.pattern(word, stderr)
+	if !ok || !sh.grow(pattern.Steps(len(text))) {
+		return false, e, false
+	}
+	if !pattern.Clear(text) {
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on whether a pattern matches a value"))
+		return false, ending{}, false
+	}
+	return pattern.Fits(text), ending{}, true
+}

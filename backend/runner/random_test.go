@@ -202,7 +202,30 @@ func (w *writer) statement(deep int) string {
 		return w.simple(0)
 	}
 	inner := func() string { return w.list(2, deep-1) }
-	switch w.IntN(18) {
+	switch w.IntN(21) {
+	case 18:
+		return "case " + w.word(deep-1) + " in " + w.cases() + ") " + inner() + ";; " + w.cases() + ") " + w.of("", inner()) + ";; " + w.of("", " *) "+inner()+";; ", " *) "+inner()+"; ") + "esac"
+	case 19:
+		loop := w.of("for x in a b w; do ", "for y in 1 2; do ", "while ! false; do ", "until false; do ")
+		leave := w.of("break", "break", "continue", "break 1")
+		if strings.HasSuffix(loop, "false; do ") {
+			leave = "break"
+		}
+		text := inner() + "; " + w.of("", "true && ", `[ "$x" = a ] || `, "{ ", "case $x in a) ") + leave
+		if strings.HasSuffix(text, "{ "+leave) {
+			text += "; }"
+		} else if strings.HasSuffix(text, "a) "+leave) {
+			text += ";; esac"
+		}
+		if strings.HasSuffix(loop, "false; do ") {
+			text += "; break"
+		}
+		return loop + text + "; " + inner() + w.of("", "; break") + "; done"
+	case 20:
+		if w.fewer {
+			return w.of("read -r x", "read -r x y") + w.of("", " </dev/null")
+		}
+		return w.of("", "cat a.txt | ", "echo ' a  b' | ", "printf 'a b\n c\\n' | ", "printf 'x' | ") + "while " + w.of("", "IFS= ") + "read -r " + w.of("x", "x y", "y z x") + "; do echo \"[$x][$y]\"; " + w.of("", inner()+"; ") + "done" + w.of("", " <a.txt", " <<'E'\nab c\n\n  d\\ e \nE\n:")
 	case 0, 1:
 		return w.statement(deep-1) + w.of(" && ", " || ", " &&\n", " || ") + w.statement(deep-1)
 	case 2:
@@ -405,6 +428,14 @@ func (w *writer) quoted(deep int) string {
 		return `"` + w.form(true) + w.of("", "", "b") + `"`
 	}
 	return w.of(`"$x"`, `"${y}"`, `"a $z"`, `"$HOME/$x"`, `"$?"`, `"$x$y"`)
+}
+
+// cases are patterns of a case.
+func (w *writer) cases() string {
+	one := func() string {
+		return w.of("a", "*a", "a*", "w|x", "?", "[a-b]*", "''", `"$x"`, `"a b"`, "*' '*", `\*`, "[!a]", "7", "*.t", "sub/*", "-n", "é*")
+	}
+	return w.of("", "(") + one() + w.of("", "|"+one())
 }
 
 // sum is arithmetic, with blanks so that no two signs are one.

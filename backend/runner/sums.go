@@ -179,7 +179,7 @@ func (sh *shell) counts(n *approval.Node, io stdio, tested bool) {
 			sh.last = status
 			return
 		}
-		if status = sh.walk(&n.Kids[0], io, tested); sh.over() {
+		if status = sh.walk(&n.Kids[0], io, tested); !sh.rounds() {
 			return
 		}
 	}
