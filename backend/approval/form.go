@@ -52,19 +52,31 @@ type Pattern interface {
 	Replace(value, with string, all bool) string
 }
 
-// Of is what a form makes of a value that is there. It reports false for what shells
-// make different things of, by the letters that they know.
+// Clear reports whether all shells make the same of a value, whatever letters they know.
+func (f *Form) Clear(value string, p Pattern) bool {
+	switch f.Op {
+	case FormLength, FormSlice, FormUpper, FormLower:
+		return !strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 })
+	case FormReplace, FormFirst, FormBegins, FormLast, FormEnds:
+		return p.Clear(value)
+	}
+	return true
+}
+
+// Of is what a form makes of a value that is there. It reports false where that is not
+// clear.
 func (f *Form) Of(value string, p Pattern) (string, bool) {
-	plain := !strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 })
+	if !f.Clear(value, p) {
+		return "", false
+	}
 	switch f.Op {
 	case FormLength:
-		return strconv.Itoa(len(value)), plain
+		return strconv.Itoa(len(value)), true
 	case FormSlice:
 		value = value[min(f.From, len(value)):]
 		if f.Count >= 0 {
 			value = value[:min(f.Count, len(value))]
 		}
-		return value, plain
 	case FormUpper, FormLower:
 		change, end := strings.ToUpper, len(value)
 		if f.Op == FormLower {
@@ -73,23 +85,20 @@ func (f *Form) Of(value string, p Pattern) (string, bool) {
 		if !f.Most {
 			end = min(1, end)
 		}
-		return change(value[:end]) + value[end:], plain
+		value = change(value[:end]) + value[end:]
 	case FormReplace:
-		return p.Replace(value, f.With, f.Most), p.Clear(value)
+		value = p.Replace(value, f.With, f.Most)
 	case FormFirst, FormBegins:
-		n := p.Begins(value, f.Most || f.Op == FormBegins)
-		if n < 0 {
-			return value, p.Clear(value)
+		if n := p.Begins(value, f.Most || f.Op == FormBegins); n >= 0 {
+			value = f.With + value[n:]
 		}
-		return f.With + value[n:], p.Clear(value)
 	case FormLast, FormEnds:
-		n := p.Ends(value, f.Most || f.Op == FormEnds)
-		if n < 0 {
-			return value, p.Clear(value)
+		if n := p.Ends(value, f.Most || f.Op == FormEnds); n >= 0 {
+			value = value[:len(value)-n] + f.With
 		}
-		return value[:len(value)-n] + f.With, p.Clear(value)
 	case FormElse, FormSet, FormNeeds:
-		return value, true
+	default:
+		return "", false
 	}
-	return "", false
+	return value, true
 }

@@ -93,6 +93,7 @@ const (
 	OpLeave  Op = "leave"  // end so many loops around it as Loops says
 	OpAgain  Op = "again"  // go on with the next round of the last of them
 	OpNone   Op = "none"   // nothing
+	OpAsk    Op = "ask"    // fails where Condition does not hold
 	OpSum    Op = "sum"    // fails where the one of Sums is 0
 	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
 )
@@ -113,6 +114,8 @@ type Node struct {
 	Cases [][]Word `json:"cases,omitempty"`
 	// Loops counts those of OpLeave and OpAgain.
 	Loops int `json:"loops,omitempty"`
+	// Condition is that of OpAsk.
+	Condition *Condition `json:"condition,omitempty"`
 	// Sums are those of OpSum and OpCount.
 	Sums []Sum `json:"sums,omitempty"`
 	// Portable asks OpTime for the short form of time -p.

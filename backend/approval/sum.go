@@ -1,5 +1,11 @@
 package approval
 
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
 // Sum is arithmetic on whole numbers, as in $((…)). Nothing in it is evaluated as
 // text: what a variable holds counts where it is a plain decimal number, and the run
 // ends where it is anything else.
@@ -29,3 +35,18 @@ const (
 	SumMinus  SumOp = "minus" // of one kid, as SumPlus
 	SumPlus   SumOp = "plus"
 )
+
+// Decimal reads a plain decimal number, with blanks before it. Nothing is 0, as in
+// arithmetic of a shell; what a shell would read in another way is no such number.
+func Decimal(text string) (int64, bool) {
+	text = strings.TrimLeft(text, " \t\n")
+	if text == "" {
+		return 0, true
+	}
+	digits := strings.TrimPrefix(text, "-")
+	if digits == text {
+		digits = strings.TrimPrefix(text, "+")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n != math.MinInt64 && digits[0] >= '0' && digits[0] <= '9' && (digits[0] != '0' || len(digits) == 1)
+}

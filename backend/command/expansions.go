@@ -48,7 +48,7 @@ func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (ap
 			return approval.Part{}, false
 		}
 		form, ok := t.form(part, quoted, whole, dir)
-		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value, Form: form}, ok
+		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value, Form: form}, ok && t.clear(part.Param.Value, form)
 	case *syntax.ArithmExp:
 		if part.Bracket || part.Unsigned {
 			return approval.Part{}, false

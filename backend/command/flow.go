@@ -122,6 +122,14 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 		if t.ring2 && !cmd.Braces {
 			return t.cases(cmd, dir)
 		}
+	case *syntax.TestClause:
+		if t.ring2 && t.grammar == bash {
+			asked, ok := t.condition(cmd.X, *dir)
+			if !ok {
+				t.ask(approval.ReasonApprovalRequired, "it asks something in [[ ]] that is not run from a plan")
+			}
+			return &approval.Node{Op: approval.OpAsk, Condition: &asked}, ok
+		}
 	case *syntax.ArithmCmd:
 		if t.ring2 && t.grammar == bash && !cmd.Unsigned {
 			sum, ok := t.counted(cmd.X, *dir)
@@ -399,7 +407,7 @@ func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, b
 // each plans a for loop over words.
 func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool) {
 	if counts, is := cmd.Loop.(*syntax.CStyleLoop); is && !cmd.Braces {
-		return t.counts(counts, cmd.Do, dir)
+		return t.counting(counts, cmd.Do, dir)
 	}
 	loop, ok := cmd.Loop.(*syntax.WordIter)
 	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {

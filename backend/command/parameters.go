@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 )
 
 // What ${NAME…} may do to a value is a closed list, with patterns that the text itself
-// holds: one that comes out of a variable counts as the text that it is, in quotes,
-// or is not understood.
+// holds: what comes out of a variable counts as the text that it is, or ends the run.
 
 // form reads what an expansion does to the value of a variable. It returns nil for
 // $NAME and ${NAME}. whole tells that the result stays one word.
@@ -113,7 +113,8 @@ func (t *textJob) instead(word *syntax.Word, quoted, whole bool, dir string) (ap
 	return parts, ok
 }
 
-// pattern reads a pattern that a value is compared with.
+// pattern reads a pattern that a value is compared with. What comes out of a variable
+// must be text without a sign of patterns, which the run tells.
 func (t *textJob) pattern(word *syntax.Word, quoted bool, dir string) (approval.Word, bool) {
 	if word == nil {
 		return approval.Word{}, true
@@ -141,10 +142,10 @@ func (t *textJob) pattern(word *syntax.Word, quoted bool, dir string) (approval.
 				return nil, false
 			}
 		case approval.PartVar:
-			if !p.Quoted || p.Form != nil {
+			if p.Form != nil || !p.Quoted && slices.ContainsFunc(t.values[p.Text], pathname.Signs) {
 				return nil, false
 			}
-		case approval.PartOutput:
+		case approval.PartOutput, approval.PartSum:
 			return nil, false
 		}
 	}
@@ -191,7 +192,7 @@ func (t *textJob) replace(r *syntax.Replace, quoted bool, dir string) (*approval
 		return nil, false
 	}
 	for _, p := range form.Word { // what has no length is matched by each version of bash in its own way
-		if p.Kind == approval.PartGlob && strings.Contains(p.Text, "*") || p.Kind == approval.PartText && p.Text == "" && len(form.Word) == 1 {
+		if p.Kind == approval.PartGlob && strings.Contains(p.Text, "*") || p.Kind == approval.PartVar && !p.Quoted || p.Kind == approval.PartText && p.Text == "" && len(form.Word) == 1 {
 			return nil, false
 		}
 	}
@@ -261,18 +262,7 @@ func (t *textJob) formed(form *approval.Form, values []string, dir string) (made
 	case approval.FormNeeds:
 		return values
 	}
-	pattern := ""
-	for _, p := range form.Word {
-		switch p.Kind {
-		case approval.PartText:
-			pattern += pathname.Escape(p.Text)
-		case approval.PartGlob:
-			pattern += p.Text
-		default:
-			return nil
-		}
-	}
-	read, ok := pathname.Read(pattern)
+	read, ok := t.plainPattern(form)
 	if !ok {
 		return nil
 	}
@@ -285,4 +275,30 @@ func (t *textJob) formed(form *approval.Form, values []string, dir string) (made
 		}
 	}
 	return made
+}
+
+// plainPattern is the pattern of a form that the text holds whole.
+func (t *textJob) plainPattern(form *approval.Form) (pathname.Pattern, bool) {
+	pattern := ""
+	for _, p := range form.Word {
+		switch p.Kind {
+		case approval.PartText:
+			pattern += pathname.Escape(p.Text)
+		case approval.PartGlob:
+			pattern += p.Text
+		default:
+			return nil, false
+		}
+	}
+	return pathname.Read(pattern)
+}
+
+// clear reports whether shells make the same of the values that a variable may have,
+// as far as the text tells.
+func (t *textJob) clear(name string, form *approval.Form) bool {
+	if form == nil || form.Op == approval.FormThen {
+		return true
+	}
+	pattern, ok := t.plainPattern(form)
+	return !ok || !slices.ContainsFunc(t.values[name], func(value string) bool { return !t.bytes(len(value)) || !form.Clear(value, pattern) })
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -45,6 +46,9 @@ func (t *textJob) sumOf(x syntax.ArithmExpr, dir string, parts *int) (s approval
 		op, known := twoSided[x.Op]
 		left, okx := t.sumOf(x.X, dir, parts)
 		right, oky := t.sumOf(x.Y, dir, parts)
+		if (op == "/" || op == "%") && t.mayBeNone(right) {
+			return s, false // where a shell goes on after that is not the same to any two
+		}
 		return approval.Sum{Op: op, Kids: []approval.Sum{left, right}}, known && okx && oky
 	case *syntax.UnaryArithm:
 		op, known := oneSided[x.Op]
@@ -68,13 +72,38 @@ func (t *textJob) operand(word *syntax.Word, dir string) (s approval.Sum, ok boo
 		}
 		part, ok := t.part(word.Parts[0], true, true, dir)
 		part.Quoted = true
+		if part.Kind == approval.PartVar && part.Form == nil && !t.counts(part.Text) {
+			return s, false
+		}
 		at := int(word.Pos().Offset())
 		return approval.Sum{Op: approval.SumWord, Word: approval.Word{part}, Tight: at > 0 && t.text[at-1] == '-'}, ok
 	}
 	if n, err := strconv.ParseInt(lit.Value, 10, 64); err == nil {
 		return approval.Sum{Op: approval.SumNumber, Number: n}, strconv.FormatInt(n, 10) == lit.Value
 	}
-	return approval.Sum{Op: approval.SumName, Name: lit.Value}, t.mayRead(lit.Value)
+	return approval.Sum{Op: approval.SumName, Name: lit.Value}, t.mayRead(lit.Value) && t.counts(lit.Value)
+}
+
+// counts reports whether a variable holds plain decimal numbers, as far as the text
+// tells.
+func (t *textJob) counts(name string) bool {
+	return !slices.ContainsFunc(t.values[name], func(value string) bool {
+		_, ok := approval.Decimal(value)
+		return !ok
+	})
+}
+
+// mayBeNone reports whether a part of a sum may be 0, as far as the text tells.
+func (t *textJob) mayBeNone(s approval.Sum) bool {
+	switch s.Op {
+	case approval.SumNumber:
+		return s.Number == 0
+	case approval.SumName:
+		return slices.Contains(t.values[s.Name], "0")
+	case approval.SumWord:
+		return slices.Contains(t.values[s.Word[0].Text], "0")
+	}
+	return false
 }
 
 // counted reads arithmetic that is a command of its own, and may give one variable a
@@ -129,8 +158,8 @@ func (t *textJob) gets(op approval.SumOp, to syntax.ArithmExpr, sign approval.Su
 	return approval.Sum{Op: op, Name: name, Kids: []approval.Sum{value}}, t.given(name, "", false)
 }
 
-// counts plans for ((A; B; C)).
-func (t *textJob) counts(loop *syntax.CStyleLoop, do []*syntax.Stmt, dir *string) (*approval.Node, bool) {
+// counting plans for ((A; B; C)).
+func (t *textJob) counting(loop *syntax.CStyleLoop, do []*syntax.Stmt, dir *string) (*approval.Node, bool) {
 	if t.grammar != bash {
 		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
 	}

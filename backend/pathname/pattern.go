@@ -13,6 +13,9 @@ type piece struct {
 	set  *[256]bool // nil for char alone
 }
 
+// Signs reports whether a text without quotes would be more than itself in a pattern.
+func Signs(text string) bool { return strings.ContainsAny(text, `*?[(\`) }
+
 // Read takes a pattern apart. It reports false for one that shells may not read
 // alike. What was quoted in it stands behind backslashes.
 func Read(text string) (p Pattern, ok bool) {

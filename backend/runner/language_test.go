@@ -5,6 +5,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ var asShells = []struct {
 	}},
 	{"sums", false, []string{
 		`printf "%s " $((1+2)) $(( (1+2) * 3 )) $((10/3)) $((-7/2)) $((7%-3)) $((- -1)) $((!0)) $((!5)) $((+3)) $((2-1-1)) $((8/4/2))`,
-		`echo $((1<2)) $((2<=1)) $((1==1)) $((1!=1)) $((3>2 && 2>1)) $((0 || 0)) $((1+1==2)) $((1 || 1/0)) $((0 && 1/0))`,
+		`echo $((1<2)) $((2<=1)) $((1==1)) $((1!=1)) $((3>2 && 2>1)) $((0 || 0)) $((1+1==2)) $((1 || nope/nope)) $((0 && nope/nope))`,
 		`x=5; y=-3; printf "%s " $((x+y)) $((x-y)) $((x*y)) $(($x*2)) $((${x}%3)) $((1 - $x)) $((-x)) $((x - -y)) $((2-$x))`,
 		`echo $((nope)) $((nope+1)); x=; echo $((x+1))`, `x=" 7"; echo $((x+1)) $(($x+1))`, `x=+3; echo $((x+1))`, `i=0; i=$((i+1)); i=$((i+1)); echo $i`,
 		`i=0; while [ $i -lt 3 ]; do echo $i; i=$((i + 1)); done`, `echo "$(( $(echo 4) + 1 ))" $((${y:-2}+1)) $((${#HOME}>1))`,
@@ -59,6 +60,16 @@ var asShells = []struct {
 		`for i in 1; do false; break; done; echo $?`, `for i in 1 2; do case $i in 1) continue;; esac; echo $i; done`, `for i in 1 2; do { echo $i; break; echo no; }; done`, `for i in 1 2; do if break; then echo no; fi; echo no; done; echo ok`,
 		`set -e; for i in 1 2; do false || continue; done; echo ok`, `for i in 1 2; do echo $i | cat; true && break || echo no; done`, `(for i in 1 2; do break; done; echo in)`, `for i in 1 2; do continue; echo no; done; echo $?`,
 		`for i in a; do for j in b; do continue 2; done; echo no; done; echo $?`, `for i in 1 2; do while true; do break; done; echo $i; done`,
+	}},
+	{"conditions", true, []string{
+		`[[ abc == a?c ]] && echo g; [[ abc == "a?c" ]] || echo q; [[ abc = abc ]]; echo $?`, `[[ -z $nope ]] && echo empty; [[ $nope == "" ]] && echo eq; [[ -n $nope ]] || echo none; [[ $HOME ]] && echo full; [[ $nope ]] || echo not`,
+		`x='a b'; [[ $x == "a b" ]] && echo same; [[ $x != a* ]] || echo like; [[ $x == *' '* ]] && echo blank`, `[[ -d sub && ! -e nope ]] && echo ok`, `[[ ! -e nope && -e nope ]]; echo $?`, `[[ ! -e sub || -e sub ]]; echo $?`, `[[ a == b && ! a == a || b == b ]]; echo $?`, `[[ ! ! a == a && ( ! a == b || a ) ]]; echo $?`, `[[ ! ( a == a || b ) || ! c ]]; echo $?`, `[[ -f a.txt || -f nope ]] && echo ok; [[ ! ( -f a.txt && -d a.txt ) ]] && echo not both`,
+		`[[ -s a.txt && -r a.txt && -w a.txt && ! -x a.txt && -x sub && ! -L a.txt && -e sub ]]; echo $?`, `[[ -f "" ]] || echo no; [[ -f "my file.txt" ]] && echo yes; f="my file.txt"; [[ -f $f ]] && echo yes`, `cd sub; [[ -f c.txt && -f ../a.txt && ! -e a.txt ]] && echo ok`,
+		`[[ 3 -gt 2 && 2 -ge 2 && 1 -lt 2 && 1 -le 1 && 5 -eq 5 && 5 -ne 4 ]] && echo all`, `x=" 3"; [[ $x -eq 3 ]] && echo blank; [[ $nope -eq 0 ]] && echo zero; [[ -5 -lt 3 ]] && echo minus`, `n=$(wc -l < a.txt); [[ $n -eq 3 ]] && echo three`,
+		`if [[ $HOME == /* ]]; then echo abs; fi`, `[[ a == b ]]; echo $?; ! [[ a == b ]]; echo $?`, `set -e; [[ a == a ]]; [[ a == b ]] || echo on; [[ a == b ]]; echo never`, `set -u; [[ -n $q ]]; echo after`, `set -u; [[ -n ${q:-} ]] || echo unset`,
+		`y=a; [[ a == $y ]] && echo var; [[ ab == $y* ]] && echo begins; [[ ab == *"$y" ]] || echo no`, `[[ -d ~ && -d ~/sub ]] && echo home`, `[[ {a,b} == "{a,b}" ]] && echo braces`, `[[ * == "*" ]] && echo star; [[ é == é && éa == *a ]] && echo letters`,
+		`for f in *; do [[ -d $f ]] || continue; echo "$f"; done`, `while [[ $i -lt 3 ]]; do ((i++)); echo $i; done`, `[[ $(echo in) == in ]] && echo out`, `[[ a == [a-c] && d != [a-c] && A != [[:lower:]] ]]; echo $?`, `[[ -e a.txt ]] && { echo yes; } || echo no`,
+		`[[ 1 -eq 1 || $(echo ran >&2) ]]; echo $?`, `[[ 1 -eq 2 && $(echo ran >&2) ]]; echo $?`, `[[ "" == "" && ! "" ]]; echo $?`, `[[ $((1+1)) -eq 2 ]] && echo sum`, `[[ -h a.txt ]]; echo $?`, `[[ -L sub ]] || echo none`,
 	}},
 	{"lines", false, []string{
 		`while read -r l; do echo "[$l]"; done < a.txt`, `while IFS= read -r line; do echo "[$line]"; done < a.txt`, `printf 'a b c\n' | { read -r one rest; echo "$one|$rest"; }`, `read -r first < a.txt; echo $first`, `read -r x; echo $? "[$x]"`,
@@ -108,7 +119,7 @@ func TestLanguageAsShells(t *testing.T) {
 // asks are texts that look like what is understood and are not: shells read them in
 // different ways, or take what is in a value for more than a value.
 var asks = []string{
-	`x='*'; y=ab; echo ${y#$x}`, `y=a; echo ${y%$(echo a)}`, `echo ${x:-*}`, `echo ${x:-a b}`, `echo "${x:-'a'}"`, `echo "${x:-"a"}"`, `echo ${x:-~}`, `echo ${x:-{a,b}}`,
+	`y=a; echo ${y%$(echo a)}`, `echo ${x:-*}`, `echo ${x:-a b}`, `echo "${x:-'a'}"`, `echo "${x:-"a"}"`, `echo ${x:-~}`, `echo ${x:-{a,b}}`,
 	`echo ${x:-\a}`, `echo ${!x}`, `echo ${!x*}`, `echo ${x@P}`, `echo ${x@Q}`, `echo ${x[0]}`, `echo ${x[@]}`, `echo ${#x[@]}`, `echo ${x:a}`, `echo ${x:$y}`, `echo ${x: -1}`,
 	`echo ${x:0:-1}`, `echo ${x:08}`, `echo ${x:1+1}`, `echo ${x:a[$(touch mark)]}`, `echo ${x/a/&}`, `echo ${x/a/\&}`, `echo ${x/a/$y}`, `echo ${x//*/b}`, `echo ${x/$y/b}`, `echo ${x//#a/b}`, `echo ${x/#/b}`,
 	`echo ${x^a}`, `echo ${x~~}`, `echo ${#@}`, `echo ${@:-a}`, `echo ${1:-a}`, `echo ${#?}`, `echo ${?:-a}`, `echo ${x#[a}`, `echo ${x#[z-a]}`, `echo ${x#[a-Z]}`, `echo ${x#[\]]}`,
@@ -119,9 +130,12 @@ var asks = []string{
 	`echo $((a[0]))`, `echo $((a[$(touch mark)]))`, `((a[$(touch mark)]++))`, `echo $(("1"+1))`, `echo $((1$x))`, `echo $(($x$y))`, `echo $((${!x}))`, `echo $((RANDOM))`, `echo $(($RANDOM))`, `echo $((API_TOKEN))`, `echo $((#x))`, `echo $[1+1]`,
 	`echo $((9223372036854775808))`, `echo $((1_000))`, `echo $((1.5))`, `echo $((x.y))`, `echo $(($#))`, `echo $(($$))`, `echo $((1=1))`, `let x=1`, `((PATH=1))`, `((LD_PRELOAD=1))`, `((IFS++))`, `((RANDOM++))`, `((SECONDS=0))`,
 	`export i=1; ((i++))`, `x=$((1+1)); export x; ls`, `((x=y=1))`, `((x++,y++))`, `((x++ + 1))`, `for ((;;)); do eval x; done`, `for ((i=a[$(touch mark)];;)); do :; done`, `for ((PATH=1;PATH<2;PATH++)); do :; done`, `export API_KEY; ((API_KEY=1))`, `echo $(( $(touch mark; eval y) ))`,
-	`x=a; case b in $x) echo no;; esac`, `case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
+	`case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
 	`case id in id) eval ls;; esac`, `break`, `continue`, `for i in 1; do (break); done`, `for i in 1; do break 2; done`, `for i in 1; do break 0; done`, `for i in 1; do break x; done`, `for i in 1; do break $i; done`, `for i in 1; do echo a | break; done`, `while break; do :; done`,
-	`for i in 1; do x=$(break); done`, `for i in 1; do cd sub; break; done; ls`, `for i in 1; do break >/dev/null; done`, `for i in 1; do ! break; done`, `for i in 1; do ! { break; }; done`, `for i in 1; do x=1 break; done`, `for i in 1; do break 1 2; done`, `for i in 1; do \break; done`,
+	`for i in 1; do x=$(break); done`, `for i in 1; do cd sub; break; done; ls`, `for i in 1; do break >/dev/null; done`, `for i in 1; do ! break; done`, `for i in 1; do ! { break; }; done`,
+	`echo $((1/0))`, `echo $((5 % 0))`, `x=0; echo $((1/x))`, `x=0; echo $((1/$x))`, `x=y; y=5; echo $((x))`, `x='a[$(touch mark)]'; echo $((x))`, `x=010; echo $(($x))`, `x='a*'; case b in $x) echo no;; esac`, `x=é; echo ${#x}`, `x=é; echo ${x%?}`, `x=1+1; [[ $x -eq 2 ]]`,
+	`[[ abc =~ b ]]`, `[[ a < b ]]`, `[[ a > b ]]`, `[[ -v x ]]`, `[[ -v 'a[$(touch mark)]' ]]`, `[[ -o errexit ]]`, `[[ -t 0 ]]`, `[[ -R x ]]`, `[[ a -nt b ]]`, `[[ a -ef b ]]`, `[[ x -eq 1 ]]`, `[[ 'a[$(touch mark)]' -eq 0 ]]`, `[[ 010 -eq 8 ]]`, `[[ 1+1 -eq 2 ]]`, `[[ a == @(a|b) ]]`,
+	`[[ a == !(b) ]]`, `[[ a == ~ ]]`, `[[ a == $(touch mark) ]]`, `[[ a == ${x:-*} ]]`, `[[ -f $(touch mark; eval x) ]]`, `[[ -p a ]]`, `[[ -G a ]]`, `[[ -N a ]]`, `[[ $API_TOKEN == a ]]`, `[[ -n ${API_TOKEN:-} ]]`, `[[ $RANDOM -gt 1 ]]`, `[[ a == [z-a] ]]`, `for i in 1; do x=1 break; done`, `for i in 1; do break 1 2; done`, `for i in 1; do \break; done`,
 	`read x`, `read -r`, `read`, `read -r PATH`, `read -r IFS < a.txt`, `read -r LD_PRELOAD < a.txt; cat a.txt`, `read -r x[0]`, `read -r 'a[$(touch mark)]'`, `read -ra x`, `read -p hi -r x`, `read -r -n1 x`, `read -r -d '' x`, `read -r -u 3 x`, `read -r -t 1 x`, `read -r -- x`, `read -r $x`, `n=x; read -r "$n"`,
 	`read -r {a,b}`, `read -r BASH_ENV`, `read -r ENV`, `read -r PS4`, `read -r RANDOM`, `read -r API_KEY < a.txt; cat a.txt`, `export HOME; read -r HOME < a.txt; ls`, `export x; read -r x < a.txt; ls`, `IFS=: read -r a b < a.txt`, `IFS=$x read -r a < a.txt`, `IFS= read x`, `IFS= PATH=. read -r x`, `IFS=; read -r x`,
 	`while read -r l; do $l; done < a.txt`, `while read -r l; do eval "$l"; done < a.txt`, `mapfile -t l < a.txt`, `read -r x < /dev/stdin`, `read -r x </etc/passwd`, `read -r x < <(ls)`, `command read -r PATH`, `builtin read -r x`, `LD_PRELOAD=x read -r y`,
@@ -142,6 +156,8 @@ func TestLookalikesAsk(t *testing.T) {
 	}
 }
 
+var known = regexp.MustCompile(`\b(\w+)=('[^']*'|[^'; ]*);`)
+
 // TestValuesThatEndARun holds what a value cannot do: where a shell would take it for
 // more than it is, or shells differ, nothing more runs.
 func TestValuesThatEndARun(t *testing.T) {
@@ -149,9 +165,13 @@ func TestValuesThatEndARun(t *testing.T) {
 	for _, text := range []string{
 		`x='a[$(touch mark)]'; echo $((x))`, `x='a[$(touch mark)]'; echo $(($x))`, `x='$(touch mark)'; echo $((x+1))`, `x='y=5'; echo $((x))`, `x=y; y=1; echo $((x))`, `x=010; echo $((x))`, `x=08; echo $(($x))`,
 		`x=0x10; echo $((x))`, `x=1+1; echo $((x))`, `x=1+1; echo $(($x*2))`, `x='1 2'; echo $((x))`, `x=1.5; echo $((x))`, `x=99999999999999999999; echo $((x))`, `x=; echo $(($x+1))`, `x=-1; echo $((2-$x))`, `x=--1; echo $((x))`,
-		`x=-; echo $((x))`, `x=+; echo $((x))`, `x=é; echo $((x))`, `echo $((1/0))`, `x=0; echo $((5%x))`, `x=0; ((1/x)); echo no`, `echo $(( $(echo 'a[$(touch mark)]') ))`, `x='a[$(touch mark)]'; ((x++))`, `x='a[$(touch mark)]'; for ((i=x;i<1;i++)); do :; done`,
+		`x=-; echo $((x))`, `x=+; echo $((x))`, `x=é; echo $((x))`, `x=0; echo $((5%x))`, `x=0; ((1/x)); echo no`, `echo $(( $(echo 'a[$(touch mark)]') ))`, `x='a[$(touch mark)]'; ((x++))`, `x='a[$(touch mark)]'; for ((i=x;i<1;i++)); do :; done`,
 		`x=-9223372036854775808; echo $((x))`, `x=é; echo ${#x}`, `x=é; echo ${x#?}`, `x=é; echo ${x:0:1}`, `x=é; echo ${x^^}`, `y=; x=a; echo ${x//"$y"/b}`,
+		`x='*'; y=ab; echo ${y#$x}`, `x='*'; case b in $x) echo yes;; esac`, `x='@(a|b)'; [[ a == $x ]] && echo yes`, `x='a*'; [[ a == $x ]] && echo yes`, `x='a[$(touch mark)]'; [[ $x -eq 0 ]] && echo yes`, `x=010; [[ $x -eq 8 ]] && echo yes`, `x=1+1; [[ 2 -eq $x ]] && echo yes`,
+		`[[ -e /dev/fd/1 ]] && echo yes`, `[[ -e /dev/stdin ]]`, `[[ -r /proc/self/environ ]]`, `cd /; [[ -e proc/self ]]`, `x=é; [[ $x == ? ]]`, `x=é; case $x in ?) echo yes;; esac`,
 	} {
+		// What a variable holds is known to nobody before the run.
+		text = known.ReplaceAllString(text, "$1=$$(printf %s $2);")
 		job := scriptJob(t, "bash", dir, text+"; touch mark")
 		if job == nil {
 			t.Errorf("%s: asks", text)

@@ -108,6 +108,9 @@ func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node
 	if n.Op == approval.OpRun {
 		words = append(words, plan.Segments[n.Seg].Words...)
 	}
+	if n.Condition != nil {
+		words = append(words, wordsOf(n.Condition)...)
+	}
 	for i := range n.Sums {
 		list = append(list, runsInSum(&n.Sums[i])...)
 	}
@@ -115,6 +118,32 @@ func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node
 		list = append(list, runsIn(word)...)
 	}
 	return list
+}
+
+// wordsOf returns the words of a condition.
+func wordsOf(c *approval.Condition) []approval.Word {
+	words := slices.Clone(c.Words)
+	for i := range c.Kids {
+		words = append(words, wordsOf(&c.Kids[i])...)
+	}
+	return words
+}
+
+// conditionFits reports whether a condition has the words and kids that it needs.
+func conditionFits(c *approval.Condition) bool {
+	words, kids := 1, 0
+	switch c.Op {
+	case approval.ConditionNot:
+		words, kids = 0, 1
+	case approval.ConditionAnd, approval.ConditionOr:
+		words, kids = 0, 2
+	case approval.ConditionLike, approval.ConditionUnlike, "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+		words = 2
+	case approval.ConditionFull, approval.ConditionEmpty, "-e", "-f", "-d", "-L", "-s", "-r", "-w", "-x":
+	default:
+		return false
+	}
+	return len(c.Words) == words && len(c.Kids) == kids && !slices.ContainsFunc(c.Kids, func(kid approval.Condition) bool { return !conditionFits(&kid) })
 }
 
 func runsInSum(s *approval.Sum) (list []*approval.Node) {
@@ -161,6 +190,8 @@ func wellFormed(plan *approval.Plan, n *approval.Node) bool {
 		return len(n.Kids) == 0
 	case approval.OpLeave, approval.OpAgain:
 		return n.Loops > 0 && len(n.Kids) == 0
+	case approval.OpAsk:
+		return n.Condition != nil && len(n.Kids) == 0 && conditionFits(n.Condition)
 	case approval.OpSum:
 		return len(n.Sums) == 1 && len(n.Kids) == 0
 	case approval.OpCount:

@@ -74,7 +74,8 @@ func changes(op approval.FormOp) bool {
 	return op == approval.FormReplace || op == approval.FormBegins || op == approval.FormEnds
 }
 
-// pattern makes a pattern of a word, in which values are taken as they stand.
+// pattern makes a pattern of a word, in which values are taken as they stand: one
+// without quotes must hold no sign of a pattern.
 func (sh *shell) pattern(word approval.Word, stderr int) (pathname.Pattern, ending, bool) {
 	var text strings.Builder
 	for _, p := range word {
@@ -86,6 +87,10 @@ func (sh *shell) pattern(word approval.Word, stderr int) (pathname.Pattern, endi
 			got, e, ok := sh.value(p, stderr)
 			if !ok || !sh.grow(len(got)) {
 				return nil, e, false
+			}
+			if !p.Quoted && pathname.Signs(got) {
+				sh.deny(Outer, denied(approval.ReasonRuntimeValue, "a value would be a pattern"))
+				return nil, ending{}, false
 			}
 			value = pathname.Escape(got)
 		}

@@ -121,6 +121,8 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		return sh.ended(sh.pipeline(n.Kids, io, tested), tested)
 	case approval.OpAssign:
 		return sh.ended(sh.assign(n.Assigns, io[2]), tested)
+	case approval.OpAsk:
+		return sh.ended(sh.asks(n.Condition, io[2]), tested)
 	case approval.OpSum:
 		return sh.ended(sh.holds(&n.Sums[0], io[2]), tested)
 	case approval.OpSub:

@@ -169,7 +169,7 @@ func likeShell(t *testing.T, r *Runner, shell, text string) string {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run()
-	wantOut := strings.ReplaceAll(stdout.String(), other, dir)
+	wantOut := strings.ReplaceAll(stdout.String(), filepath.Dir(other), filepath.Dir(dir))
 	wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
 	gotErr := programPath.ReplaceAllString(string(got.Stderr), "$1: ")
 	word := "same"

@@ -5,7 +5,6 @@ package runner
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -29,7 +28,7 @@ func (sh *shell) sumWords(s *approval.Sum, words map[*approval.Sum]int64, stderr
 		if !ok {
 			return e, false
 		}
-		n, fine := decimal(text)
+		n, fine := approval.Decimal(text)
 		if fine = fine && text != "" && text[0] != '+' && (n >= 0 || !s.Tight); !fine {
 			return ending{}, sh.noNumber()
 		}
@@ -50,20 +49,6 @@ func (sh *shell) noNumber() bool {
 	return false
 }
 
-// decimal reads a plain decimal number, with blanks before it. Nothing is 0.
-func decimal(text string) (int64, bool) {
-	text = strings.TrimLeft(text, " \t\n")
-	digits := strings.TrimPrefix(text, "-")
-	if digits == text {
-		digits = strings.TrimPrefix(text, "+")
-	}
-	if text == "" {
-		return 0, true
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && n != math.MinInt64 && digits[0] >= '0' && digits[0] <= '9' && (digits[0] != '0' || len(digits) == 1)
-}
-
 func (sh *shell) workOut(s *approval.Sum, words map[*approval.Sum]int64, stderr int) (n int64, e ending, ok bool) {
 	switch s.Op {
 	case approval.SumNumber:
@@ -75,7 +60,7 @@ func (sh *shell) workOut(s *approval.Sum, words map[*approval.Sum]int64, stderr 
 		if !set && sh.nounset && !sh.posix() {
 			return 0, sh.stops(stderr, "%s: unbound variable", s.Name), false
 		}
-		if n, ok = decimal(text); !ok {
+		if n, ok = approval.Decimal(text); !ok {
 			return 0, ending{}, sh.noNumber()
 		}
 		return n, ending{}, true
@@ -85,7 +70,7 @@ func (sh *shell) workOut(s *approval.Sum, words map[*approval.Sum]int64, stderr 
 		}
 		before, _ := sh.lookup(s.Name)
 		if sh.set(s.Name, strconv.FormatInt(n, 10)); s.Op == approval.SumAfter {
-			n, _ = decimal(before)
+			n, _ = approval.Decimal(before)
 		}
 		return n, ending{}, true
 	}
