@@ -17,6 +17,8 @@ type Plan struct {
 	Cwd File `json:"cwd"`
 	// Folder is what counts as inside for it.
 	Folder Folder `json:"folder,omitzero"`
+	// Others are other projects in which its commands start what these say.
+	Others []Folder `json:"-"`
 	// Segments are the simple commands, in the order of the text.
 	Segments []Segment `json:"segments"`
 	// Root says in which order the segments run. It is nil when the text is
@@ -153,11 +155,22 @@ const (
 	PartSum    PartKind = "sum"    // the number that Sum is
 )
 
+// Search are folders that a text adds to PATH.
+type Search struct {
+	// Before and After stand before what PATH holds, and behind it.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	// Venv is the environment of Python that was activated, "" for none.
+	Venv string `json:"venv,omitempty"`
+}
+
 // Assign gives a variable a value.
 type Assign struct {
-	Name   string `json:"name"`
-	Value  Word   `json:"value,omitempty"`
-	Export bool   `json:"export,omitempty"`
+	// Search is what PATH gets besides what it holds; Value is nothing then.
+	Search *Search `json:"search,omitempty"`
+	Name   string  `json:"name"`
+	Value  Word    `json:"value,omitempty"`
+	Export bool    `json:"export,omitempty"`
 }
 
 // Variable is one of the environment that a program gets, and that is not known to
@@ -208,8 +221,15 @@ type Segment struct {
 	// Builtin names what the runner does itself ("cd", "echo"); no program
 	// starts then.
 	Builtin string `json:"builtin,omitempty"`
+	// Adds is what a builtin adds to PATH for what follows, and Search what the text
+	// had added where it stands; nil for nothing.
+	Adds   *Search `json:"adds,omitempty"`
+	Search *Search `json:"-"`
 	// Redirects are in the order they were written.
 	Redirects []Redirect `json:"redirects,omitempty"`
+	// Outputs are those of Findings that are about files which its redirections
+	// write, or those of a group around it.
+	Outputs []Finding `json:"-"`
 	// Via is one more than the index of the segment that starts this one (a
 	// wrapper), zero for none.
 	Via int `json:"via,omitempty"`
@@ -229,6 +249,9 @@ type Segment struct {
 	// Profiled tells that its arguments were read one by one: what they do
 	// beyond the program's own job is in Findings.
 	Profiled bool `json:"profiled,omitempty"`
+	// Command is where in Argv the command of the program stands ("log" of git), where
+	// nothing but flags and folders stands before it; else 0.
+	Command int `json:"-"`
 	// Effects are what its job is and a person is told all the same.
 	Effects []Effect `json:"effects,omitempty"`
 	// Code are the files with program text that its words name, as they were
@@ -257,10 +280,35 @@ type Redirect struct {
 	FD int `json:"fd"`
 	// To is another descriptor (2>&1), or one of those below.
 	To int `json:"to"`
-	// File is what FromFile reads, as it was seen, and Text what FromText
-	// feeds to the command.
+	// File is what FromFile reads or ToFile writes, as it was seen, and Text what
+	// FromText feeds to the command. Of a file that is not there yet only Path is
+	// known.
 	File *File  `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Folder is where the file of ToFile is, as it was seen: with nothing but its
+	// path where the text makes it first. From is the working directory that its
+	// name begins in, "" for a name that says it all.
+	Folder *File  `json:"-"`
+	From   string `json:"from,omitempty"`
+	// Append tells that ToFile keeps what the file holds.
+	Append bool `json:"append,omitempty"`
+}
+
+// Same reports whether two looks at a redirection found the same one. What is in a
+// file that is written does not count.
+func (r Redirect) Same(o Redirect) bool {
+	if r.FD != o.FD || r.To != o.To || r.Text != o.Text || r.From != o.From || r.Append != o.Append || (r.File == nil) != (o.File == nil) || (r.Folder == nil) != (o.Folder == nil) {
+		return false
+	}
+	switch {
+	case r.File == nil:
+		return true
+	case r.File.Path != o.File.Path:
+		return false
+	case r.To != ToFile:
+		return r.File.Same(*o.File)
+	}
+	return r.File.SameFolder(*o.File) && (r.Folder == nil || r.Folder.Path == o.Folder.Path && r.Folder.SameFolder(*o.Folder))
 }
 
 // What Redirect.To can be beside a descriptor.
@@ -268,6 +316,7 @@ const (
 	ToNull   = -1 // /dev/null
 	FromFile = -2 // Redirect.File
 	FromText = -3 // Redirect.Text
+	ToFile   = -4 // Redirect.File
 )
 
 // ProgramKind sorts programs by what an entry for them can mean.
@@ -325,6 +374,7 @@ type File struct {
 	Size    int64  `json:"size,omitempty"`
 	Mode    uint32 `json:"-"`
 	UID     int    `json:"-"`
+	Links   uint64 `json:"-"` // names of the file, 0 where nobody counted
 	Changed int64  `json:"-"` // inode change time, which no program can set
 	Mod     int64  `json:"mtime,omitempty"`
 }
@@ -359,5 +409,6 @@ func (f File) Lasting(now time.Time) bool {
 	return f.Changed != 0 && now.Sub(time.Unix(0, f.Changed)) >= time.Second
 }
 
-// SameFolder reports whether two looks at a folder saw the same folder.
+// SameFolder reports whether two looks at a folder saw the same folder. Of files it
+// tells whether they are the same, whatever they hold.
 func (f File) SameFolder(g File) bool { return f.Dev == g.Dev && f.Ino == g.Ino }

@@ -46,6 +46,12 @@ type Request struct {
 	// runs that is something else by now.
 	Prepared *Prepared
 	Peer     Peer
+	// Wrote are the files that commands of its session made in the temp folder, as
+	// the gate saw it.
+	Wrote []File
+	// ProjectOf works out the project that another folder lies in, by the rule of the
+	// session's folder; nil where nobody can.
+	ProjectOf func(dir string) Folder
 	// Progress is told when the request is asked about, answered and started,
 	// unless it is nil. It must not wait for the gate.
 	Progress func(EventKind)

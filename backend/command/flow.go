@@ -13,6 +13,10 @@ import (
 func (t *textJob) stmts(list []*syntax.Stmt, dir *string) (*approval.Node, bool) {
 	seq, ok := approval.Node{Op: approval.OpSeq}, true
 	for _, stmt := range list {
+		if t.maybeAdded { // on the right side of && or ||, in what came before
+			t.ask(approval.ReasonEnvAsks, "it changes PATH where only the run can tell whether it does")
+			ok = false
+		}
 		node, fine := t.stmt(stmt, dir)
 		if ok = ok && fine; ok {
 			seq.Kids = append(seq.Kids, *node)
@@ -34,7 +38,7 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
 	}
 	var node *approval.Node
-	ok, entered := true, *dir
+	ok, entered, added := true, *dir, t.added
 	if stmt.Negated { // what becomes of a status that a break leaves is not the same to all
 		defer func(loops []string) { t.loops = loops }(t.loops)
 		t.loops = nil
@@ -44,15 +48,20 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 			node, ok = t.call(call, stmt.Redirs, dir)
 		}
 	} else {
-		var around []approval.Redirect
-		redirected := true
+		var around approval.Segment
+		redirected, from := true, len(t.plan.Segments)
 		if len(stmt.Redirs) > 0 {
 			around, redirected = t.around(stmt, *dir)
 		}
-		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around) > 0 {
-			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around}
+		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around.Redirects) > 0 {
+			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around.Redirects}
 		}
+		t.outputsAround(&around, from)
 		ok = ok && redirected
+	}
+	switch stmt.Cmd.(type) {
+	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		ok = !t.unsure(added) && ok
 	}
 	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
 	case stmt.Negated && *dir != entered:
@@ -66,21 +75,23 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	return node, ok
 }
 
-// around reads the redirections of a group of commands.
-func (t *textJob) around(stmt *syntax.Stmt, dir string) ([]approval.Redirect, bool) {
+// around reads the redirections of a group of commands. What an entry can cover of
+// them is in Outputs, for the commands inside.
+func (t *textJob) around(stmt *syntax.Stmt, dir string) (seg approval.Segment, ok bool) {
 	if t.who == approval.Theirs {
 		t.ask(approval.ReasonApprovalRequired, "it redirects a group of commands")
-		return nil, false
+		return seg, false
 	}
 	t.seen[stmt] = true
-	seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
+	seg = approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
 	t.redirects(&seg, stmt.Redirs)
 	t.plan.Findings = append(t.plan.Findings, seg.Findings...)
 	if seg.Floor != "" { // a segment of its own says that it never runs
 		seg.Argv, seg.Findings = []string{t.text[seg.Start:seg.End]}, nil
 		t.plan.Segments = append(t.plan.Segments, seg)
+		return seg, false
 	}
-	return seg.Redirects, len(seg.Findings) == 0 && seg.Floor == ""
+	return seg, len(seg.Findings) == 0
 }
 
 // compound plans what is no simple command.
@@ -168,7 +179,7 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 	}
 	before := *dir
 	x, okx := t.stmt(cmd.X, dir)
-	right := *dir
+	right, found := *dir, t.added
 	switch {
 	case op == approval.OpAnd:
 		right = t.passed
@@ -177,6 +188,9 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 	}
 	entered := right
 	y, oky := t.stmt(cmd.Y, &right)
+	if found != t.added {
+		t.maybeAdded = true
+	}
 	if right != entered {
 		*dir = "" // whether the cd on the right ran is known only then
 	}

@@ -154,9 +154,9 @@ func (t *textJob) again(from, had int) {
 // inside begins a subshell: what is set from then on is kept from the programs that
 // start after the returned function was called, and no loop around it is left.
 func (t *textJob) inside() (leave func()) {
-	had, loops := slices.Clip(t.env), t.loops
+	had, loops, added := slices.Clip(t.env), t.loops, t.added
 	t.env, t.loops = had, nil
-	return func() { t.env, t.loops = had, loops }
+	return func() { t.env, t.loops, t.added = had, loops, added }
 }
 
 // tell marks the whole plan with a reason, once.

@@ -105,14 +105,35 @@ func (c *Case) Became(ctx context.Context, seg int, argv []string, dir string) C
 	return part
 }
 
+// Output judges a file of the plan anew that a redirection writes.
+func (c *Case) Output(ctx context.Context, r approval.Redirect) (approval.Redirect, *approval.Denial) {
+	again, why := c.machine.Analyzer.Output(ctx, &c.Plan, r, c.judge.wrote(&c.Req))
+	if why.Reason == approval.ReasonNone {
+		return again, nil
+	}
+	return again, Deny(approval.ReasonDrifted, why.Sentence)
+}
+
+// wrote are the files that commands of a request's session made in the temp folder.
+func (j *Judge) wrote(req *approval.Request) []approval.File {
+	if j.reads.Wrote == nil || req.SessionKey == "" {
+		return nil
+	}
+	return j.reads.Wrote(req.AgentID, req.SessionKey)
+}
+
 // Denied is the denial for a judgement that is not a yes.
 func (c *Case) Denied() *approval.Denial { return Denied(c.Plan, c.Judgement) }
 
 // folder works out the session's folder of a request, as things are now. An agent
 // that says none works in the home folder, which is none.
 func (r *rules) folder(m *Machine, req *approval.Request) approval.Folder {
+	return r.projectOf(m, cmp.Or(req.Cwd, m.Analyzer.Home))
+}
+
+func (r *rules) projectOf(m *Machine, dir string) approval.Folder {
 	a := m.Analyzer
-	return project.Find(cmp.Or(req.Cwd, a.Home), project.Person{Home: a.Home, UID: a.UID}, r.projects, a.World)
+	return project.Find(dir, project.Person{Home: a.Home, UID: a.UID}, r.projects, a.World)
 }
 
 // plan makes the plan of a request under these rules.
@@ -126,7 +147,11 @@ func (j *Judge) analyze(ctx context.Context, m *Machine, req *approval.Request, 
 	if req.Tool != nil {
 		return j.analyzeTool(ctx, m, req, folder)
 	}
-	plan := m.Analyzer.Analyze(ctx, req, folder)
+	asked := *req
+	asked.Wrote = j.wrote(req)
+	rules, _ := j.rulesFor(req.AgentID)
+	asked.ProjectOf = func(dir string) approval.Folder { return rules.projectOf(m, dir) }
+	plan := m.Analyzer.Analyze(ctx, &asked, folder)
 	if plan.Shell != "" && plan.Root != nil && !j.reads.Able(&plan) {
 		plan.Root = nil
 		plan.Findings = append(plan.Findings, approval.Finding{Reason: approval.ReasonApprovalRequired, Sentence: "it cannot be run without its shell yet"})

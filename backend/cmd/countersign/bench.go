@@ -30,6 +30,7 @@ type bench struct {
 func benchOf(w *corpus.World) *bench {
 	a := &command.Analyzer{World: w, Home: w.Home, UID: corpus.UID, Ours: []string{paths.Expand("~/.openclaw", w.Home)}}
 	a.SetPath(w.Path)
+	a.Temp = []string{"/tmp"}
 	a.Secrets = func() bool { return false } // programs of an invented machine get no variables
 	// The hash is that of what a file holds, or begins with where the description
 	// says no more of a program.
@@ -51,6 +52,7 @@ const maxHead = 64 // bytes
 func (p *program) benchHere() *bench {
 	a := &command.Analyzer{World: machine.Disk{}, Home: p.home, UID: os.Getuid(), Ours: []string{p.state.Dir}}
 	a.SetPath(filepath.SplitList(os.Getenv("PATH")))
+	a.Temp = []string{"/tmp"}
 	return &bench{a, new(machine.Hashes).Of, time.Now()}
 }
 
@@ -105,7 +107,7 @@ func (b *bench) started(agent string, s starts.Start) approval.Policy {
 		}
 	}
 	for _, tool := range s.Tools() {
-		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: tool.Name, Args: tool.Args, ArgsExact: tool.Exact})
+		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: tool.Name, Args: tool.Args, ArgsExact: tool.Exact, Allows: tool.Allows(), Hosts: tool.Hosts})
 	}
 	return p
 }
