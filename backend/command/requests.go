@@ -91,6 +91,10 @@ func printable(s string) bool {
 // finishRequest says of each address where the request goes, and whether it only
 // reads there.
 func (a *arguments) finishRequest(p *profile) {
+	if len(a.request.addresses) > approval.MaxHosts {
+		a.complex("it asks more than %d addresses", approval.MaxHosts)
+		return
+	}
 	for _, address := range a.request.addresses {
 		f := approval.Finding{Reason: approval.ReasonNetwork, Allowed: approval.AllowNetworkReads}
 		does := "asks"
