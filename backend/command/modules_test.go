@@ -73,7 +73,7 @@ func TestOptionsBeforeAndBehind(t *testing.T) {
 		"plutil -p x -o y", "plutil -convert json -o - x", "pg_isready -hx.example", "pg_isready --host=x.example", "pg_isready -d postgres://x.example", "pg_isready --dbname=x",
 		"ps -p 1 -E", "ps -o environ", "ps -eo pid,environ", "ps -p 1 e",
 		"docker compose exec db sh", "docker compose run web sh", "brew uninstall x", "brew list --x",
-		"terraform fmt -check ../x", "git -C src --exec-path=/tmp log", "git -C src log --output=x", "git --no-pager diff --ext-diff", "git --no-pager log --output x", "git -C src -c core.pager=x log",
+		"terraform fmt -check ../x", "terraform fmt -check -write=true", "terraform fmt -check -check=false x", "git -C src --exec-path=/tmp log", "git -C src log --output=x", "git --no-pager diff --ext-diff", "git --no-pager log --output x", "git -C src -c core.pager=x log",
 		"npm ls --script-shell=x", "npm explain ./x", "npm root --x",
 	} {
 		if segment := examined(strings.Fields(text)); len(segment.Findings) == 0 {

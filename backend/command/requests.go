@@ -113,6 +113,8 @@ func (a *arguments) finishRequest(p *profile) {
 			f.Sentence = fmt.Sprintf("%s %s port %s of this machine, where a request can act or show secrets", p.name, does, port)
 		case slices.Contains(requestWords()["host"], host):
 			f.Sentence = fmt.Sprintf("%s %s %s, which shows keys or stands for this machine", p.name, does, host)
+		case here && slices.ContainsFunc(requestWords()["path"], func(part string) bool { return strings.Contains(strings.ToLower(address), part) }):
+			f.Sentence = fmt.Sprintf("%s %s %s, which may start an editor", p.name, does, name)
 		case a.request.leads:
 			f.Sentence = fmt.Sprintf("%s %s %s, and whatever host an answer or an option names", p.name, does, name)
 		case here && !a.request.sends:
