@@ -17,7 +17,8 @@ const (
 	// holds a secret.
 	AllowProjectWrites Allowed = "writes-project"
 	// AllowTempWrites is the same in the temp folder of the system, of a file that
-	// is not there yet or that a command of this session wrote.
+	// is not there yet or that a command of this session made; and the removal of
+	// such a one.
 	AllowTempWrites Allowed = "writes-temp"
 	// AllowProjectCode is the start of a program or a script that lies in the
 	// session's folder and that the request names.

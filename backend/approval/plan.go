@@ -135,11 +135,22 @@ const (
 	PartOutput PartKind = "output" // what Run prints
 )
 
+// Search are folders that a text adds to PATH.
+type Search struct {
+	// Before and After stand before what PATH holds, and behind it.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	// Venv is the environment of Python that was activated, "" for none.
+	Venv string `json:"venv,omitempty"`
+}
+
 // Assign gives a variable a value.
 type Assign struct {
-	Name   string `json:"name"`
-	Value  Word   `json:"value,omitempty"`
-	Export bool   `json:"export,omitempty"`
+	// Search is what PATH gets besides what it holds; Value is nothing then.
+	Search *Search `json:"search,omitempty"`
+	Name   string  `json:"name"`
+	Value  Word    `json:"value,omitempty"`
+	Export bool    `json:"export,omitempty"`
 }
 
 // Variable is one of the environment that a program gets, and that is not known to
@@ -190,6 +201,10 @@ type Segment struct {
 	// Builtin names what the runner does itself ("cd", "echo"); no program
 	// starts then.
 	Builtin string `json:"builtin,omitempty"`
+	// Adds is what a builtin adds to PATH for what follows, and Search what the text
+	// had added where it stands; nil for nothing.
+	Adds   *Search `json:"adds,omitempty"`
+	Search *Search `json:"-"`
 	// Redirects are in the order they were written.
 	Redirects []Redirect `json:"redirects,omitempty"`
 	// Outputs are those of Findings that are about files which its redirections

@@ -80,6 +80,7 @@ type Analyzer struct {
 type searchDir struct {
 	dir     string
 	existed bool
+	venv    bool // it is that of an environment of Python that the text activated
 }
 
 // SetPath sets the login PATH. The PATH of a request never counts.
@@ -87,7 +88,7 @@ func (a *Analyzer) SetPath(dirs []string) {
 	a.path, a.elsewhere.read = nil, time.Time{}
 	for _, dir := range dirs {
 		_, err := a.World.Look(dir)
-		a.path = append(a.path, searchDir{dir, err == nil})
+		a.path = append(a.path, searchDir{dir: dir, existed: err == nil})
 	}
 }
 
@@ -154,6 +155,8 @@ type job struct {
 	projectOf func(dir string) approval.Folder
 	// written are the files that commands of the session made in the temp folder.
 	written []approval.File
+	// added is what the text has added to PATH, nil for nothing.
+	added *approval.Search
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int

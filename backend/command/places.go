@@ -198,7 +198,9 @@ func (a *arguments) into(u use) {
 	}
 	for _, a.dir = range dirs {
 		if !a.inside(value) || a.inGit(value) {
-			a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value))
+			why := finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value)
+			why.Allowed = a.allowedWrite(u)
+			a.written = append(a.written, why)
 			break
 		}
 	}

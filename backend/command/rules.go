@@ -433,8 +433,8 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
-		if r.allowed != "" && word.open == nil && a.plan.Folder.Holds(a.start) {
-			a.findings[len(a.findings)-1].Allowed = r.allowed
+		if word.open == nil && a.plan.Folder.Holds(a.start) {
+			a.findings[len(a.findings)-1].Allowed = a.covering(e, r, u)
 		}
 	}
 	if r.target != "" {
