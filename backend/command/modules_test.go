@@ -39,6 +39,17 @@ func TestModules(t *testing.T) {
 		{"a.json", "python3 -m json.tool a.json b.json", false},
 		{"a.json", "python3 -m json", false},
 		{"a.json", "python3 -m http.server", false},
+		{"app/cli.py", "python3 -m app.cli --port 80 -c x", true},
+		{"app/__main__.py", "python3 -m app", true},
+		{"app/__init__.py", "python3 -m app", false},
+		{"app/cli.py", "python3 -m app.other", false},
+		{"app.py app/__main__.py", "python3 -m app", false},
+		{"app/cli.py", "python3 -m .app.cli", false},
+		{"app/cli.py", "python3 -m app/cli", false},
+		{"app/cli.py", "python3 -m ..p.app.cli", false},
+		{"site.py", "python3 -m site", false},
+		{"app/cli.py", "cd /usr && python3 -m app.cli", false},
+		{"app/cli.py", "python3 -i -m app.cli", false},
 		{"a.json", "python3 -m json.tool --help --x", false},
 		{"a.json", "python3 -im json.tool", false},
 		{"a.json", "PYTHONPATH=x python3 -m json.tool", true}, // the variable asks
@@ -73,7 +84,7 @@ func TestOptionsBeforeAndBehind(t *testing.T) {
 		"plutil -p x -o y", "plutil -convert json -o - x", "pg_isready -hx.example", "pg_isready --host=x.example", "pg_isready -d postgres://x.example", "pg_isready --dbname=x",
 		"ps -p 1 -E", "ps -o environ", "ps -eo pid,environ", "ps -p 1 e",
 		"docker compose exec db sh", "docker compose run web sh", "brew uninstall x", "brew list --x",
-		"terraform fmt -check ../x", "terraform fmt -check -write=true", "terraform fmt -check -check=false x", "git -C src --exec-path=/tmp log", "git -C src log --output=x", "git --no-pager diff --ext-diff", "git --no-pager log --output x", "git -C src -c core.pager=x log",
+		"terraform fmt -check ../x", "git -C src --exec-path=/tmp log", "git -C src log --output=x", "git --no-pager diff --ext-diff", "git --no-pager log --output x", "git -C src -c core.pager=x log",
 		"npm ls --script-shell=x", "npm explain ./x", "npm root --x",
 	} {
 		if segment := examined(strings.Fields(text)); len(segment.Findings) == 0 {

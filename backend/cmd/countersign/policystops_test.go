@@ -121,6 +121,8 @@ func TestStartAsks(t *testing.T) {
 			"ps -axe", "ps -xe -ww", "docker top x eww", "docker inspect x", "kubectl describe pod x", "kubectl get cm -A -o yaml",
 			"gh pr list -R evil.example/x/y", "gh auth status --hostname evil.example", "git ls-remote https://evil.example/x", "gh api repos/x/y/contents/%2eenv", "gh api -X DELETE repos/x/y",
 			"curl -s http://localhost:2375/containers/json", "curl -s localhost:9222/json", "curl -s https://example.com", "curl -s localhost:3000 https://example.com", "curl -sL localhost:3000",
+			"python3 -m json.tool /Users/dev/.codex/auth.json", "node --check /Users/dev/.aws/credentials", "gofmt -d .env", "plutil -p /Users/dev/.aws/credentials", "terraform fmt -check -diff",
+			"python3 -m json.tool < /Users/dev/.codex/auth.json", "curl -s -H @.env localhost:3000", "curl -s -w @.env localhost:3000", "curl -s file:///Users/dev/.netrc", "rtk git show HEAD:.env", "npm ls --prefix /tmp/x",
 			"gofmt -l -w .", "gofmt -w -l .", "gofmt -d -cpuprofile=x .", "python3 -m json.tool go.mod x", "python3 -m py_compile x.py", "python3 -m pytest", "python3 -im json.tool", "python3 -m json",
 			"node --check -r ./x.js y.js", "node -c --require=./x.js", "git -C internal branch -D x", "git --no-pager branch x", "git -C internal commit -m x", "git --no-pager stash",
 			"npm install", "npm run build", "rtk git push", "rtk npm test", "rtk proxy rm x", "docker compose up -d", "docker compose exec db sh", "pkill x", "ps -o environ -p 1", "ps -p 1 e", "plutil -convert json x",
