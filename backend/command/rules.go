@@ -293,7 +293,7 @@ func named(a *arguments, u use) bool {
 // starts what that says; else "".
 func (a *arguments) otherProject(u use) string {
 	at := a.below(u.value)
-	if !u.is["project"] || at == "" || a.inGit(u.value) {
+	if !u.is["project"] || at == "" || a.plan.Folder.Holds(path.Clean(at)) || a.inGit(u.value) {
 		return ""
 	}
 	file, err := a.look(at)
