@@ -95,7 +95,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 			return []approval.Redirect{{FD: or(fd, 1), To: approval.ToNull}}, approval.Finding{}
 		}
 		if fd != 0 {
-			to, why := t.toFile(seg, target, known, adds)
+			to, why := t.toFile(seg, r.Word, target, known, adds)
 			to.FD = or(fd, 1)
 			return []approval.Redirect{to}, why
 		}
@@ -113,7 +113,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
 		}
 		if t.grammar == bash {
-			to, why := t.toFile(seg, target, known, adds)
+			to, why := t.toFile(seg, r.Word, target, known, adds)
 			to.FD = 1
 			return []approval.Redirect{to, {FD: 2, To: 1}}, why
 		}
