@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
@@ -23,12 +21,12 @@ type output struct {
 
 // toFile reads `> FILE`, which the runner opens itself. The finding names the effect
 // that covers it, or says why none does.
-func (t *textJob) toFile(seg *approval.Segment, word *syntax.Word, name string, known, adds bool) (approval.Redirect, approval.Finding) {
+func (t *textJob) toFile(seg *approval.Segment, v value, name string, known, adds bool) (approval.Redirect, approval.Finding) {
 	switch {
 	case !known && (t.who == approval.Theirs || !t.ring2 || t.noShell || t.depth > 0):
 		return approval.Redirect{}, openOutput
 	case !known:
-		return t.toOpenFile(seg, word, adds)
+		return t.toOpenFile(seg, v, adds)
 	case t.who == approval.Theirs, t.strict, t.noShell, t.depth > 0:
 		return approval.Redirect{}, finding(approval.ReasonWritesFile, "its shell would write %q", name)
 	}
@@ -46,9 +44,8 @@ var openOutput = finding(approval.ReasonWritesFile, "which file its redirection 
 // toOpenFile reads a redirection to a file whose name only the run can tell, with
 // variables that the text gives values. It may be written as each of these names may,
 // if that is by one effect; which one it is, is judged before it is opened.
-func (t *textJob) toOpenFile(seg *approval.Segment, word *syntax.Word, adds bool) (r approval.Redirect, why approval.Finding) {
-	v, ok := t.word(word, seg.Dir)
-	if !ok || v.open == nil || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
+func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r approval.Redirect, why approval.Finding) {
+	if v.open == nil || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
 		return r, openOutput
 	}
 	for _, part := range v.words[0] {
