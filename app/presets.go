@@ -31,6 +31,7 @@ func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []a
 			continue
 		}
 		e := *program
+		e.Allows, e.Hosts = tool.Allows(), tool.Hosts
 		e.Args, e.ArgsExact, e.Identity = tool.Args, tool.Exact, slices.Clone(program.Identity)
 		if slices.ContainsFunc(entries, func(have approval.Entry) bool {
 			return have.Pattern == e.Pattern && have.ArgsExact == e.ArgsExact && slices.Equal(have.Args, e.Args)

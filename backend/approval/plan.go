@@ -17,6 +17,8 @@ type Plan struct {
 	Cwd File `json:"cwd"`
 	// Folder is what counts as inside for it.
 	Folder Folder `json:"folder,omitzero"`
+	// Others are other projects in which its commands start what these say.
+	Others []Folder `json:"-"`
 	// Segments are the simple commands, in the order of the text.
 	Segments []Segment `json:"segments"`
 	// Root says in which order the segments run. It is nil when the text is
@@ -227,6 +229,9 @@ type Segment struct {
 	// Profiled tells that its arguments were read one by one: what they do
 	// beyond the program's own job is in Findings.
 	Profiled bool `json:"profiled,omitempty"`
+	// Command is where in Argv the command of the program stands ("log" of git), where
+	// nothing but flags and folders stands before it; else 0.
+	Command int `json:"-"`
 	// Effects are what its job is and a person is told all the same.
 	Effects []Effect `json:"effects,omitempty"`
 	// Code are the files with program text that its words name, as they were

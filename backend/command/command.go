@@ -103,7 +103,7 @@ func (a *Analyzer) Analyze(ctx context.Context, req *approval.Request, folder ap
 }
 
 func (a *Analyzer) analyze(ctx context.Context, req *approval.Request, folder approval.Folder) *job {
-	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote}
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote, projectOf: req.ProjectOf}
 	j.plan.Argv, j.plan.Folder = req.Command, folder
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
@@ -151,6 +151,8 @@ type job struct {
 	feeds int
 	// requested are the variables that the request sets.
 	requested map[string]string
+	// projectOf works out the project that another folder lies in, nil for none.
+	projectOf func(dir string) approval.Folder
 	// written are the files that commands of the session made in the temp folder.
 	written []approval.File
 	// added is what the text has added to PATH, nil for nothing.

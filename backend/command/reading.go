@@ -20,6 +20,17 @@ type ReadingTool struct {
 	// no more.
 	Args  []string
 	Exact bool
+	// Hosts are the only ones that it may ask something, of a program that asks
+	// servers: an entry without hosts would let it ask and send anything.
+	Hosts []string
+}
+
+// Allows are the effects that the entry of a tool needs beside its hosts.
+func (t ReadingTool) Allows() []approval.Allowed {
+	if len(t.Hosts) == 0 {
+		return nil
+	}
+	return []approval.Allowed{approval.AllowNetworkReads}
 }
 
 // ReadingTools are all of them, by name: programs that only read by their kind,
@@ -35,6 +46,9 @@ func ReadingTools() (tools []ReadingTool) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		for _, words := range known[name].reading {
 			t := ReadingTool{Name: name}
+			if known[name].asksServers() {
+				t.Hosts = []string{"localhost"}
+			}
 			if words, t.Exact = strings.CutSuffix(words, "/."); words != "" {
 				t.Args = strings.Split(words, "/")
 			}
@@ -59,16 +73,20 @@ func OnlyReads(argv []string) bool {
 
 var readingTools = sync.OnceValue(ReadingTools)
 
+// asksServers reports whether a program asks the servers that its words name.
+func (p *profile) asksServers() bool { return slices.Contains(p.operands, "address") }
+
 // onlyReading are the effects that may pass in what is called reading. All others
-// ask always, or let a value through that is written, run or sent.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool sink repo package settings environment var")
+// ask always, or let a value through that is written, run or sent. Those of requests
+// ask unless the entry covers them.
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool venv sink repo package settings environment var address method header format agent body follows resolve sends")
 
 // beyondReading says which option or operand of a profile can do more than read
 // without being asked about; "" for none.
 func (p *profile) beyondReading() string {
 	asks := func(e effect) bool {
 		rule := effects()[e]
-		return e == effectNone || onlyReading()[string(e)] || rule.reason != approval.ReasonNone && rule.check == nil && rule.note == nil
+		return e == effectNone || onlyReading()[string(e)] || rule.reason != approval.ReasonNone && rule.check == nil
 	}
 	for name, o := range p.options {
 		if !asks(o.effect) {

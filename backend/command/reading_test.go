@@ -13,20 +13,24 @@ import (
 func TestReadingOnlyReads(t *testing.T) {
 	for name, p := range profiles().programs {
 		for _, words := range p.reading {
-			at := p
+			at, value := p, false // whether the word before takes this one
 			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
 				switch {
 				case word == "":
-				case strings.HasPrefix(word, "-"):
+				case word == "*" && value:
+				case strings.HasPrefix(word, "-") && at.subs[word] == nil:
+					word, _, _ = strings.Cut(word, "=")
 					options := []string{word}
-					if !strings.HasPrefix(word, "--") {
+					if !strings.HasPrefix(word, "--") && !at.is["single"] {
 						options = nil
 						for _, letter := range word[1:] {
 							options = append(options, "-"+string(letter))
 						}
 					}
 					for _, option := range options {
-						if o, known := at.options[option]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] {
+						o, known := at.options[option]
+						value = o.takes != takesNone
+						if !known || o.effect != effectNone && !onlyReading()[string(o.effect)] {
 							t.Errorf("%s: %s in %s is no option that only reads", name, option, words)
 						}
 					}

@@ -107,7 +107,7 @@ func (b *bench) started(agent string, s starts.Start) approval.Policy {
 		}
 	}
 	for _, tool := range s.Tools() {
-		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: tool.Name, Args: tool.Args, ArgsExact: tool.Exact})
+		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: tool.Name, Args: tool.Args, ArgsExact: tool.Exact, Allows: tool.Allows(), Hosts: tool.Hosts})
 	}
 	return p
 }

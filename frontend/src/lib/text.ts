@@ -38,7 +38,8 @@ const why: Record<string, string> = {
   'too-complex': 'Too much to read',
   unreadable: 'Cannot be read',
   'untrusted-path': 'Folder not trusted',
-  uploads: 'Sends files away',
+  uploads: 'Sends data away',
+  'uses-network': 'Asks another host',
   'wrapper-unclear': 'Starts programs',
   'writes-file': 'Writes files',
 }
@@ -205,6 +206,9 @@ export const panel = {
   alwaysTool: 'use from now on?',
   widths: 'How much to allow',
   widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
+  allowedBefore: (names: string[], times: number) => `You allowed ${names.join(' and ') || 'exactly this'} ${times} times. Always allow… suggests a rule.`,
+  allowIt: (names: string[], times: number, here: boolean) =>
+    `You allowed ${names.join(' and ') || 'exactly this'} ${times} times: allow ${names.length > 1 ? 'them' : 'it'}${here ? ' in this project' : ''}?`,
   suggested: 'Suggested',
   wider: (names: string[]) => `Wider: any ${names.join(' command and any ')} command…`,
   stillAsks: 'Asks again all the same:',
