@@ -16,6 +16,10 @@ type Entry struct {
 	Cwd        string   `json:"cwd,omitempty"`
 	// Env are the variables that it carries, each with its value.
 	Env []string `json:"env,omitempty"`
+	// Allows are the effects that it covers though they ask, and Hosts those that
+	// it may ask for something.
+	Allows []approval.Allowed `json:"allows,omitempty"`
+	Hosts  []string           `json:"hosts,omitempty"`
 	// Tool tells that the pattern is of a tool's name, and When what its arguments
 	// must be.
 	Tool    bool        `json:"tool,omitempty"`
@@ -33,7 +37,7 @@ func newEntry(e approval.Entry, in Person) Entry {
 	shown := Entry{
 		Pattern: in.short(e.Pattern), Args: escaped(e.Args), ArgsExact: e.ArgsExact,
 		ArgPattern: display.Escape(e.ArgPattern), Cwd: in.short(e.Cwd),
-		Env: e.Carries(display.Escape), Session: display.Escape(e.SessionKey), Ends: e.Ends(), UsesLeft: -1,
+		Env: e.Carries(display.Escape), Allows: e.Allows, Hosts: e.Hosts, Session: display.Escape(e.SessionKey), Ends: e.Ends(), UsesLeft: -1,
 	}
 	if name, ok := approval.ToolPattern(e.Pattern); ok {
 		shown.Tool, shown.Pattern, shown.When = true, display.Escape(name), conditions(e.When)

@@ -83,8 +83,11 @@ type Question struct {
 	// Widths are narrower and wider ways to remember a yes, from the narrowest
 	// on; none where Always only accepts changed files. Keeps are the ends that
 	// can be chosen with them.
-	Widths []Width         `json:"widths"`
-	Keeps  []approval.Keep `json:"keeps"`
+	Widths []Width `json:"widths"`
+	// StillAsks are the reasons for which the same is asked about again, whatever
+	// is remembered of it.
+	StillAsks []string        `json:"stillAsks,omitempty"`
+	Keeps     []approval.Keep `json:"keeps"`
 }
 
 // Ended says how a question ended without an answer.
@@ -214,7 +217,7 @@ func NewQuestion(p approval.Prompt, in Person) Question {
 		Count: p.Count, Asked: p.Asked, Expires: p.Expires, Ended: ended(p),
 		Command: command, Reason: p.Judgement.Reason, Sentence: display.Escape(p.Judgement.Sentence),
 		Runs: []Run{}, Env: envChanges(p.Env), Folder: in.short(p.Plan.Cwd.Path),
-		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden), Widths: widths(p.Judgement, in), Keeps: keeps(p),
+		Always: []Entry{}, NotAlways: notAlways(p, command.Hidden), Widths: widths(p.Judgement, in), StillAsks: sentences(p.Judgement.StillAsks), Keeps: keeps(p),
 		Latest: p.Latest, Held: p.Held,
 		AllowOnce: slices.Contains(p.Judgement.Choices, approval.AllowOnce),
 	}
@@ -424,6 +427,16 @@ func notAlways(p approval.Prompt, hidden bool) NotAlways {
 		return NotAlwaysCaller
 	}
 	return NotAlwaysUnknown
+}
+
+// sentences are what findings say, each once.
+func sentences(list []approval.Finding) (said []string) {
+	for _, f := range list {
+		if s := display.Escape(f.Sentence); !slices.Contains(said, s) {
+			said = append(said, s)
+		}
+	}
+	return said
 }
 
 // short writes a path for reading: escaped, and with ~ for the home folder.

@@ -19,6 +19,13 @@ type Width struct {
 	Folder string `json:"folder,omitempty"`
 	// Wide says what else it allows that one may not think of; "" for nothing.
 	Wide approval.Wide `json:"wide,omitempty"`
+	// Exact is how many of the entries hold for just these arguments, beside those
+	// that Names are of; 0 where all do.
+	Exact int `json:"exact,omitempty"`
+	// Suggested tells that it is chosen when the widths are shown, and Here that it
+	// is narrowed to Folder then.
+	Suggested bool `json:"suggested,omitempty"`
+	Here      bool `json:"here,omitempty"`
 	// Tool tells that it is about calls of a tool.
 	Tool bool `json:"tool,omitempty"`
 }
@@ -32,7 +39,7 @@ func widths(j approval.Judgement, in Person) []Width {
 }
 
 func newWidth(o approval.Offer, in Person) Width {
-	w := Width{Width: o.Width, Names: []string{}, Entries: entries(o.Writes, in), Wide: o.Wide}
+	w := Width{Width: o.Width, Names: []string{}, Entries: entries(o.Writes, in), Wide: o.Wide, Suggested: o.Suggested, Here: o.Here}
 	if o.Folder != "" {
 		w.Folder = in.short(o.Folder)
 	}
@@ -40,6 +47,10 @@ func newWidth(o approval.Offer, in Person) Width {
 		name := path.Base(e.Pattern)
 		if tool, ok := approval.ToolPattern(e.Pattern); ok {
 			name, w.Tool = tool, true
+		}
+		if e.ArgsExact && !w.Tool && o.Width != approval.WidthExact {
+			w.Exact++
+			continue
 		}
 		if !e.ArgsExact {
 			name = strings.Join(append([]string{name}, e.Args...), " ")

@@ -190,6 +190,9 @@ type Segment struct {
 	Builtin string `json:"builtin,omitempty"`
 	// Redirects are in the order they were written.
 	Redirects []Redirect `json:"redirects,omitempty"`
+	// Outputs are those of Findings that are about files which its redirections
+	// write, or those of a group around it.
+	Outputs []Finding `json:"-"`
 	// Via is one more than the index of the segment that starts this one (a
 	// wrapper), zero for none.
 	Via int `json:"via,omitempty"`
@@ -237,10 +240,35 @@ type Redirect struct {
 	FD int `json:"fd"`
 	// To is another descriptor (2>&1), or one of those below.
 	To int `json:"to"`
-	// File is what FromFile reads, as it was seen, and Text what FromText
-	// feeds to the command.
+	// File is what FromFile reads or ToFile writes, as it was seen, and Text what
+	// FromText feeds to the command. Of a file that is not there yet only Path is
+	// known.
 	File *File  `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Folder is where the file of ToFile is, as it was seen: with nothing but its
+	// path where the text makes it first. From is the working directory that its
+	// name begins in, "" for a name that says it all.
+	Folder *File  `json:"-"`
+	From   string `json:"from,omitempty"`
+	// Append tells that ToFile keeps what the file holds.
+	Append bool `json:"append,omitempty"`
+}
+
+// Same reports whether two looks at a redirection found the same one. What is in a
+// file that is written does not count.
+func (r Redirect) Same(o Redirect) bool {
+	if r.FD != o.FD || r.To != o.To || r.Text != o.Text || r.From != o.From || r.Append != o.Append || (r.File == nil) != (o.File == nil) || (r.Folder == nil) != (o.Folder == nil) {
+		return false
+	}
+	switch {
+	case r.File == nil:
+		return true
+	case r.File.Path != o.File.Path:
+		return false
+	case r.To != ToFile:
+		return r.File.Same(*o.File)
+	}
+	return r.File.SameFolder(*o.File) && (r.Folder == nil || r.Folder.Path == o.Folder.Path && r.Folder.SameFolder(*o.Folder))
 }
 
 // What Redirect.To can be beside a descriptor.
@@ -248,6 +276,7 @@ const (
 	ToNull   = -1 // /dev/null
 	FromFile = -2 // Redirect.File
 	FromText = -3 // Redirect.Text
+	ToFile   = -4 // Redirect.File
 )
 
 // ProgramKind sorts programs by what an entry for them can mean.
@@ -305,6 +334,7 @@ type File struct {
 	Size    int64  `json:"size,omitempty"`
 	Mode    uint32 `json:"-"`
 	UID     int    `json:"-"`
+	Links   uint64 `json:"-"` // names of the file, 0 where nobody counted
 	Changed int64  `json:"-"` // inode change time, which no program can set
 	Mod     int64  `json:"mtime,omitempty"`
 }
@@ -339,5 +369,6 @@ func (f File) Lasting(now time.Time) bool {
 	return f.Changed != 0 && now.Sub(time.Unix(0, f.Changed)) >= time.Second
 }
 
-// SameFolder reports whether two looks at a folder saw the same folder.
+// SameFolder reports whether two looks at a folder saw the same folder. Of files it
+// tells whether they are the same, whatever they hold.
 func (f File) SameFolder(g File) bool { return f.Dev == g.Dev && f.Ino == g.Ino }

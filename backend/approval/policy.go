@@ -222,6 +222,9 @@ type Judgement struct {
 	// Offers are narrower and wider ways to remember a yes, from the narrowest
 	// on; none where Writes only accepts what changed under other entries.
 	Offers []Offer `json:"offers,omitempty"`
+	// StillAsks are the reasons for which the same request would ask again whatever
+	// is remembered; none where the offers end the question.
+	StillAsks []Finding `json:"stillAsks,omitempty"`
 	// Escalate tells that the next approver is asked at once.
 	Escalate bool `json:"-"`
 	// Whole tells that something speaks against the request that is about none of

@@ -46,6 +46,9 @@ type Request struct {
 	// runs that is something else by now.
 	Prepared *Prepared
 	Peer     Peer
+	// Wrote are the files that commands of its session made in the temp folder, as
+	// the gate saw it.
+	Wrote []File
 	// Progress is told when the request is asked about, answered and started,
 	// unless it is nil. It must not wait for the gate.
 	Progress func(EventKind)

@@ -105,6 +105,10 @@ type Offer struct {
 	// Folder is where the entries can be made to hold only, "" for nowhere.
 	Folder string `json:"folder,omitempty"`
 	Wide   Wide   `json:"wide,omitempty"`
+	// Suggested tells that most people would choose it: the one that is chosen
+	// when the widths are shown. Here tells that it is narrowed to Folder then.
+	Suggested bool `json:"suggested,omitempty"`
+	Here      bool `json:"here,omitempty"`
 }
 
 // Choice is what a person chose of the offers, beside allow-always. The zero

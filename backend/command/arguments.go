@@ -103,6 +103,7 @@ type arguments struct {
 	stopped  bool                // a -- was read, and no option follows
 	looked   bool                // what it may do hangs on the files that are there
 	program  bool                // it reads a program from a file
+	input    []int               // findings that say that it reads its program from its input
 	effects  []approval.Effect   // what is shown although it passes
 	gone     []string            // what it deletes or overwrites
 	code     []approval.File     // with program text
@@ -248,8 +249,16 @@ func (a *arguments) read(p *profile, args []argument) {
 	case a.has["alone"]:
 	case p.subs != nil && p.operands == nil:
 		a.unknown(p, "it without a command")
-	case p.bare != effectNone && a.count == 0 && len(a.commands) == 0 && !a.has["dry"]:
+	case p.bare != effectNone && a.count == 0 && len(a.commands) == 0 && !a.has["dry"] && !a.has["source"]:
 		a.effect(p, p.bare, "it", argument{})
+		a.readsInput(p.bare == "code")
+	}
+}
+
+// readsInput notes that the last finding is about a program in the input.
+func (a *arguments) readsInput(yes bool) {
+	if yes && len(a.findings) > 0 {
+		a.input = append(a.input, len(a.findings)-1)
 	}
 }
 
@@ -460,8 +469,16 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
+	if e == effectTool {
+		a.tool(p, word, rest)
+		return true
+	}
 	if e == effectCommand || e == effectFed {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
+		return true
+	}
+	if e == effectScript && a.has["source"] { // for the text that it was given
+		a.handed(p, append([]argument{word}, rest...))
 		return true
 	}
 	files := isGo(word.text) && len(rest) > 0 && (rest[0].open != nil || isGo(rest[0].text))

@@ -153,23 +153,34 @@ func fedAsShell(t *testing.T, shell string, rounds int) {
 	var texts, ours []string
 	for range rounds {
 		text := ""
-		if random.IntN(4) > 0 {
-			text = "cat " + pick("<<", "<<-", "0<<") + pick("E", "E", "'E'", `"E"`, `\E`) + "\n" + body() + "E"
-		} else {
+		switch random.IntN(6) {
+		case 0:
 			text = "cat <<<" + pick(pieces...) + pick(pieces...) + pick(pieces...)
+		case 1:
+			text = "git commit -m \"$(cat " + pick("<<", "<<-") + pick("'E'", `"E"`, `\E`, "E") + "\n" + body() + "E\n)\""
+		default:
+			text = "cat " + pick("<<", "<<-", "0<<") + pick("E", "E", "'E'", `"E"`, `\E`) + "\n" + body() + "E"
 		}
 		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{shell, "-c", text}, Cwd: home, Who: approval.Ours}, approvaltest.Named(home))
 		if plan.Root == nil || plan.Root.Op != approval.OpRun {
 			continue // asks
 		}
+		texts = append(texts, strings.Replace(text, "$(cat", "$(/bin/cat", 1)) // which is no function of the test
+		if first := plan.Segments[0]; first.Argv[0] == "git" {
+			if len(first.Open) > 0 {
+				t.Errorf("%s: the message is not known", text)
+			}
+			ours = append(ours, first.Argv[3])
+			continue
+		}
 		fed := plan.Segments[0].Redirects
-		texts, ours = append(texts, text), append(ours, fed[len(fed)-1].Text)
+		ours = append(ours, fed[len(fed)-1].Text)
 	}
 	if len(texts) < rounds*4/15 {
 		t.Fatalf("only %d of the texts are understood", len(texts))
 	}
 	wrong := 0
-	for i, theirs := range answers(t, shell, home, home, `cat() { /bin/cat; printf '\1\0'; }`, texts) {
+	for i, theirs := range answers(t, shell, home, home, `git() { printf '%s\1\0' "$3"; }; cat() { /bin/cat; printf '\1\0'; }`, texts) {
 		if theirs != ours[i] {
 			if wrong++; wrong <= 20 {
 				t.Errorf("%s\n  to us  %q\n  to %s %q", texts[i], ours[i], shell, theirs)

@@ -24,7 +24,7 @@ func (t *textJob) startedBuiltin(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree which file is newer when one is missing"))
 		return
 	}
-	if name == "printf" && len(seg.Argv) > 1 && (strings.Contains(seg.Argv[1], "%q") || strings.Contains(seg.Argv[1], "%(") || strings.Contains(seg.Argv[1], "%n")) {
+	if name == "printf" && len(seg.Argv) > 1 && (strings.Contains(seg.Argv[1], "%q") || strings.Contains(seg.Argv[1], "%(") || strings.Contains(seg.Argv[1], "%n") || strings.Contains(seg.Argv[1], `\%`)) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonApprovalRequired, "only the shell's own printf knows this format"))
 		return
 	}

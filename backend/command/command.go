@@ -54,6 +54,8 @@ type Analyzer struct {
 	Home string
 	// UID is the person's user id.
 	UID int
+	// Temp are the temp folders of the system, as this machine names them.
+	Temp []string
 	// Ours are the files and folders of Countersign itself: asking for one
 	// of them, or for something in it, is never harmless.
 	Ours []string
@@ -100,7 +102,7 @@ func (a *Analyzer) Analyze(ctx context.Context, req *approval.Request, folder ap
 }
 
 func (a *Analyzer) analyze(ctx context.Context, req *approval.Request, folder approval.Folder) *job {
-	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env}
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote}
 	j.plan.Argv, j.plan.Folder = req.Command, folder
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
@@ -148,6 +150,8 @@ type job struct {
 	feeds int
 	// requested are the variables that the request sets.
 	requested map[string]string
+	// written are the files that commands of the session made in the temp folder.
+	written []approval.File
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int

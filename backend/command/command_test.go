@@ -164,6 +164,8 @@ var texts = []struct{ in, want string }{
 	{`cat <<< x`, `cat`},
 	{"cat <<E\nprice is $ 10 \\$x\nE", `cat`},
 	{"cat <<'E'\n$(rm x)\nE", `cat`},
+	{"git commit -m \"$(cat <<'E'\na \"b\" $(rm x)\n\nc\n\n\nE\n)\"", "git commit -m a \"b\" $(rm x)\n\nc"},
+	{"M=$(cat <<E\na\nE\n) git status", "git status git$M=a"},
 	{`(ls)`, `sub(ls)`},
 	{`(cd sub; cat a) && cat a`, `and(sub(seq(cd sub, cat a)), cat a)`},
 	{`{ cd sub; cat a; } >/dev/null`, `seq(seq(cd sub, cat a))`},
@@ -213,8 +215,8 @@ var texts = []struct{ in, want string }{
 	{`echo x 3>/dev/sda`, `? FLOOR`},
 	// What is not understood asks.
 	{`ls &`, `? !approval-required`},
-	{`ls > out`, `? ls:writes-file`},
-	{`ls >> out`, `? ls:writes-file`},
+	{`ls > out`, `ls ls:writes-file`},
+	{`ls >> out`, `ls ls:writes-file`},
 	{`ls >&-`, `? ls:writes-file`},
 	{`ls 3>/dev/null`, `? ls:approval-required`},
 	{`cat < /etc/passwd`, `? cat:outside-folder`},
@@ -256,6 +258,7 @@ var texts = []struct{ in, want string }{
 	{`test -v x`, `? test:evaluates`},
 	{`printf -v x y`, `? printf:evaluates`},
 	{`printf '---CMD---'`, `? printf:approval-required`},
+	{`printf '\%s' a`, `? printf:approval-required`},
 	{`printf -- '-%s' a`, `printf -- -%s a`},
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
 	// What a command prints, and where the shell is.

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"slices"
 	"strings"
@@ -28,6 +30,7 @@ func (j *job) effects(seg *approval.Segment) {
 	if args != nil {
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code = true, args.looked, args.program, args.effects, args.code
 		seg.Targets = args.changed(path.Base(seg.Program.Path))
+		j.fedProgram(seg, args)
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {
 		reader = asReader(name, seg.Argv)
@@ -56,6 +59,30 @@ func (j *job) effects(seg *approval.Segment) {
 	j.opens(seg, args)
 	j.stores(seg, args)
 	j.arrives(seg, args)
+}
+
+// fedProgram marks the program that an interpreter reads from its input, where that is
+// a text which the request holds: an entry can cover just this one.
+func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
+	if len(args.input) == 0 || seg.Kind != approval.KindInterpreter || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
+		return
+	}
+	text, fed := "", 0
+	for _, r := range seg.Redirects {
+		if r.FD == 0 {
+			text, fed = r.Text, fed+1
+		}
+		if r.FD == 0 && r.To != approval.FromText {
+			return
+		}
+	}
+	if fed != 1 {
+		return
+	}
+	sum := sha256.Sum256([]byte(text))
+	for _, i := range args.input {
+		args.findings[i].Allowed, args.findings[i].Value = approval.AllowThisCode, hex.EncodeToString(sum[:])
+	}
 }
 
 // firstFile takes the first file that the words of a program name for the one

@@ -20,13 +20,14 @@ func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.
 		j.feeds, j.passesOn = 1, 1
 	}
 	t := &textJob{job: j, text: j.plan.Text, grammar: textShells[j.plan.Shell], ring2: true}
-	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env, Redirects: as.Redirects}
+	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env, Redirects: as.Redirects, Outputs: as.Outputs}
 	t.shellWord(&seg)
 	j.plan.Segments = append(j.plan.Segments, seg)
 	if len(seg.Findings) == 0 && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
 		j.plan.Root = &approval.Node{Op: approval.OpRun}
 	}
 	j.nested(0)
+	j.tellOutputs()
 	j.cap()
 	return j.plan
 }

@@ -38,14 +38,15 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
 		node, ok = t.call(call, stmt.Redirs, dir)
 	} else {
-		var around []approval.Redirect
-		redirected := true
+		var around approval.Segment
+		redirected, from := true, len(t.plan.Segments)
 		if len(stmt.Redirs) > 0 {
 			around, redirected = t.around(stmt, *dir)
 		}
-		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around) > 0 {
-			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around}
+		if node, ok = t.compound(stmt.Cmd, dir); ok && len(around.Redirects) > 0 {
+			node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}, Redirects: around.Redirects}
 		}
+		t.outputsAround(&around, from)
 		ok = ok && redirected
 	}
 	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
@@ -60,21 +61,23 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	return node, ok
 }
 
-// around reads the redirections of a group of commands.
-func (t *textJob) around(stmt *syntax.Stmt, dir string) ([]approval.Redirect, bool) {
+// around reads the redirections of a group of commands. What an entry can cover of
+// them is in Outputs, for the commands inside.
+func (t *textJob) around(stmt *syntax.Stmt, dir string) (seg approval.Segment, ok bool) {
 	if t.who == approval.Theirs {
 		t.ask(approval.ReasonApprovalRequired, "it redirects a group of commands")
-		return nil, false
+		return seg, false
 	}
 	t.seen[stmt] = true
-	seg := approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
+	seg = approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
 	t.redirects(&seg, stmt.Redirs)
 	t.plan.Findings = append(t.plan.Findings, seg.Findings...)
 	if seg.Floor != "" { // a segment of its own says that it never runs
 		seg.Argv, seg.Findings = []string{t.text[seg.Start:seg.End]}, nil
 		t.plan.Segments = append(t.plan.Segments, seg)
+		return seg, false
 	}
-	return seg.Redirects, len(seg.Findings) == 0 && seg.Floor == ""
+	return seg, len(seg.Findings) == 0
 }
 
 // compound plans what is no simple command.

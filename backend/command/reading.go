@@ -2,8 +2,10 @@ package command
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/programs"
 )
@@ -43,6 +45,19 @@ func ReadingTools() (tools []Tool) {
 	}
 	return tools
 }
+
+// OnlyReads reports whether nothing but reading passes of a program under an entry
+// that names it with the first words that the program is given here.
+func OnlyReads(argv []string) bool {
+	return slices.ContainsFunc(readingTools(), func(t Tool) bool {
+		if t.Name != argv[0] && t.Name != path.Base(argv[0]) || len(argv)-1 < len(t.Args) || t.Exact && len(argv)-1 != len(t.Args) {
+			return false
+		}
+		return slices.Equal(t.Args, argv[1:1+len(t.Args)])
+	})
+}
+
+var readingTools = sync.OnceValue(ReadingTools)
 
 // toolOf reads a command of a program as its profile writes it.
 func toolOf(name, words string) Tool {

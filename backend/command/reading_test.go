@@ -11,7 +11,7 @@ import (
 
 // onlyReading are the effects that may pass in what is called reading. All others
 // ask always, or let a value through that is written, run or sent.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run sink repo package settings environment var")
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool sink repo package settings environment var")
 
 // beyond says which option or operand of a profile can do more than read, or one of
 // these effects, without being asked about; "" for none.

@@ -10,17 +10,22 @@ import (
 )
 
 // redirects reads the redirections of a command or a group: duplication among
-// 1 and 2, /dev/null, input from a file of the working directory, and texts
-// without expansions. Everything else asks; a network device never runs.
+// 1 and 2, /dev/null, input from a file of the working directory, texts without
+// expansions, and files of the project and the temp folder that are written, which
+// ask unless an entry covers that. Everything else asks; a network device never runs.
 func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 	for _, r := range list {
 		if !t.spend(2) {
 			return
 		}
 		got, why := t.redirect(seg, r)
-		if why.Reason != "" {
+		switch {
+		case why.Allowed != "": // Findings gets it once all else is read
+			seg.Outputs = append(seg.Outputs, why)
+		case why.Reason != "":
 			seg.Findings = append(seg.Findings, why)
-		} else {
+		}
+		if why.Reason == "" || why.Allowed != "" {
 			seg.Redirects = append(seg.Redirects, got...)
 			for _, one := range got {
 				if one.To == approval.FromText {
@@ -83,10 +88,16 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		return nil, finding(approval.ReasonApprovalRequired, "it uses descriptor %s", r.N.Value)
 	}
 	null := known && target == "/dev/null"
+	adds := r.Op == syntax.AppOut || r.Op == syntax.AppAll
 	switch r.Op {
-	case syntax.RdrOut, syntax.AppOut:
-		if null && fd != 0 {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
+		if null && fd != 0 && (r.Op != syntax.RdrClob || t.who == approval.Ours) {
 			return []approval.Redirect{{FD: or(fd, 1), To: approval.ToNull}}, approval.Finding{}
+		}
+		if fd != 0 {
+			to, why := t.toFile(seg, target, known, adds)
+			to.FD = or(fd, 1)
+			return []approval.Redirect{to}, why
 		}
 	case syntax.RdrIn:
 		if null && fd <= 0 {
@@ -100,6 +111,11 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 	case syntax.RdrAll, syntax.AppAll:
 		if null && t.grammar == bash && t.who == approval.Ours {
 			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
+		}
+		if t.grammar == bash {
+			to, why := t.toFile(seg, target, known, adds)
+			to.FD = 1
+			return []approval.Redirect{to, {FD: 2, To: 1}}, why
 		}
 	}
 	return nil, finding(approval.ReasonWritesFile, "it redirects to something else than /dev/null")

@@ -24,6 +24,7 @@ const (
 	effectCommand effect = "command" // begins a command, which is all the rest
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
+	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"    // is text: it names nothing
@@ -50,6 +51,9 @@ type rule struct {
 	note   func(a *arguments, u use)
 
 	program, code bool
+	// allowed is the word with which an entry covers it, where the program runs in
+	// the session's folder and the value is known.
+	allowed approval.Allowed
 	// target is what is shown to be done to what the value names.
 	target approval.TargetOp
 }
@@ -76,14 +80,17 @@ func allEffects() map[effect]rule {
 		effectNone:    {},
 		effectCommand: {},
 		effectFed:     {},
+		effectTool:    {},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
+		"source":      {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code", allowed: approval.AllowThisCode},
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
 		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"unchecked":   {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
 		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.
@@ -173,6 +180,7 @@ func allEffects() map[effect]rule {
 		effectScript: {code: true, reason: outside, says: notInside, check: named, note: func(a *arguments, u use) {
 			if strings.Trim(u.value[:min(1, len(u.value))], "-+@") == "" || strings.Contains(u.value, ":") || !a.isFile(u.value) || !u.fits() {
 				a.find(approval.ReasonInlineCode, "%s runs %q, which is no file of the project", u.who, u.value)
+				a.readsInput(u.value == "-")
 			}
 		}},
 		"file": {reason: outside, says: notInside, check: func(a *arguments, u use) bool { return u.value == "/dev/null" || named(a, u) }, note: func(a *arguments, u use) {
@@ -389,6 +397,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	case value != "" && !r.program:
 		a.values = append(a.values, value)
 	}
+	if e == "source" {
+		a.has["source"] = true
+	}
 	u := use{p, option, p.name, value}
 	if option != "it" {
 		u.who += " " + option
@@ -408,6 +419,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
+		if r.allowed != "" && word.open == nil && a.plan.Folder.Holds(a.start) {
+			a.findings[len(a.findings)-1].Allowed = r.allowed
+		}
 	}
 	if r.target != "" {
 		a.targeted(r.target, u, word)

@@ -115,6 +115,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	seg.Fed = t.feeds > 0
 	t.makes(&seg)
 	t.plan.Segments[index] = seg
+	t.outputsOf(seg.Redirects, seg.Outputs, index, index+1)
 	return &approval.Node{Op: approval.OpRun, Seg: index}, ok
 }
 

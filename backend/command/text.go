@@ -44,7 +44,9 @@ func (j *job) text(text, shell string) {
 		j.nested(i)
 	}
 	t.overtaken()
+	t.startsOutputs()
 	t.judgeFed()
+	t.tellOutputs()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}
@@ -168,6 +170,8 @@ type textJob struct {
 	upstream []stretch
 	texts    []fedText
 	fromFile bool
+	// outputs are the files that redirections write.
+	outputs []output
 	// stale tells that a substitution has run since the last command ended.
 	stale bool
 	// made are folders that the text makes before it goes into them.

@@ -142,6 +142,12 @@ func (t *textJob) parts(word *syntax.Word, dir string, fields bool) (parts appro
 			s.all(home)
 			return true
 		}
+		if quoted || !fields {
+			if text, ok := t.constant(p, dir); ok {
+				s.all(text)
+				return t.bytes(len(text))
+			}
+		}
 		part, ok := t.part(p, dir)
 		if !ok || !t.spend(1) {
 			return false

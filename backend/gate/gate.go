@@ -81,6 +81,7 @@ type Gate struct {
 	approved approved
 	counts   counts
 	projects projects
+	written  written
 	epoch    atomic.Pointer[epoch]
 }
 
@@ -90,6 +91,7 @@ func New(c Config) *Gate {
 	g.judge = judge.New(judge.Config{
 		Machine: func(ctx context.Context) (*judge.Machine, error) { return g.Machine(ctx) }, Home: c.Home, Policies: c.Store, Records: c.History, Charters: &g.Charters,
 		Hashes: c.Hashes, Signers: c.Signers, Now: func() time.Time { return g.Now() }, Able: runner.Able, Waits: g.approved.waits,
+		Wrote: func(agentID, key string) []approval.File { return g.written.files(session{agentID, key}, g.Now()) },
 	})
 	g.pause.by, g.pause.waiting = map[string]int{}, fair.New(pending.Total)
 	g.measure()

@@ -127,7 +127,8 @@ func newBench(t *testing.T, entries ...approval.Entry) *bench {
 	env := environ.FromProcess([]string{"PATH=" + dir + "/bin:/usr/bin:/bin", "HOME=" + dir})
 	a := &command.Analyzer{World: machine.Disk{}, Home: home, UID: os.Getuid(), Ours: []string{state.Dir}}
 	a.Secrets = func() bool { return false }
-	if err := os.Mkdir(dir+"/bin", 0o755); err != nil {
+	a.Temp = []string{home + "/tmp"}
+	if err := errors.Join(os.Mkdir(dir+"/bin", 0o755), os.Mkdir(home+"/tmp", 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	a.IsOurs = machine.OwnPrograms(&machine.Hashes{}, []string{b.script("countersign", `echo "countersign $*"`)})

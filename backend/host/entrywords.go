@@ -57,10 +57,36 @@ func arguments(e approval.Entry) string {
 	if words := e.Carries(inWords); len(words) > 0 {
 		parts = append(parts, "with "+strings.Join(words, " and "))
 	}
+	if len(e.Allows) > 0 {
+		parts = append(parts, "allows "+strings.Join(allowed(e.Allows), " and "))
+	}
+	if len(e.Hosts) > 0 {
+		parts = append(parts, "of "+strings.Join(e.Hosts, " and "))
+	}
+	if e.Input != "" {
+		parts = append(parts, "with the input of SHA-256 "+e.Input)
+	}
 	if e.Cwd != "" {
 		parts = append(parts, "in "+inWords(e.Cwd))
 	}
 	return commas(parts...)
+}
+
+// allowedWords are the effects that an entry can cover, as people call them.
+var allowedWords = map[approval.Allowed]string{
+	approval.AllowProjectWrites: "writing named files of the project",
+	approval.AllowTempWrites:    "writing new temporary files",
+	approval.AllowProjectCode:   "starting programs of the project",
+	approval.AllowNetworkReads:  "requests that send nothing",
+	approval.AllowThisCode:      "exactly this code",
+}
+
+func allowed(list []approval.Allowed) []string {
+	words := make([]string, len(list))
+	for i, a := range list {
+		words[i] = allowedWords[a]
+	}
+	return words
 }
 
 // lasts says how long an entry holds, and when.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -59,6 +60,10 @@ func (h *Host) use(env environ.Base) {
 func (h *Host) machineWith(env environ.Base, ours []string) *judge.Machine {
 	a := &command.Analyzer{World: machine.Disk{}, Home: h.opt.Home, UID: os.Getuid(), Ours: ours, IsOurs: machine.OwnPrograms(&h.hashes, h.programs())}
 	a.SetPath(env.Path())
+	a.Temp = []string{"/tmp"}
+	if own, _ := env.Get("TMPDIR"); filepath.IsAbs(own) {
+		a.Temp = append(a.Temp, own)
+	}
 	a.Inherited = func(name string) bool { _, ok := env.Get(name); return ok }
 	secret := env.Has(func(name, value string) bool { return envnames.Secret(name) || display.Redact(value) != value })
 	a.Secrets = func() bool { return secret }

@@ -105,6 +105,23 @@ func (c *Case) Became(ctx context.Context, seg int, argv []string, dir string) C
 	return part
 }
 
+// Output judges a file of the plan anew that a redirection writes.
+func (c *Case) Output(ctx context.Context, r approval.Redirect) (approval.Redirect, *approval.Denial) {
+	again, why := c.machine.Analyzer.Output(ctx, &c.Plan, r, c.judge.wrote(&c.Req))
+	if why.Reason == approval.ReasonNone {
+		return again, nil
+	}
+	return again, Deny(approval.ReasonDrifted, why.Sentence)
+}
+
+// wrote are the files that commands of a request's session made in the temp folder.
+func (j *Judge) wrote(req *approval.Request) []approval.File {
+	if j.reads.Wrote == nil || req.SessionKey == "" {
+		return nil
+	}
+	return j.reads.Wrote(req.AgentID, req.SessionKey)
+}
+
 // Denied is the denial for a judgement that is not a yes.
 func (c *Case) Denied() *approval.Denial { return Denied(c.Plan, c.Judgement) }
 
@@ -126,7 +143,9 @@ func (j *Judge) analyze(ctx context.Context, m *Machine, req *approval.Request, 
 	if req.Tool != nil {
 		return j.analyzeTool(ctx, m, req, folder)
 	}
-	plan := m.Analyzer.Analyze(ctx, req, folder)
+	asked := *req
+	asked.Wrote = j.wrote(req)
+	plan := m.Analyzer.Analyze(ctx, &asked, folder)
 	if plan.Shell != "" && plan.Root != nil && !j.reads.Able(&plan) {
 		plan.Root = nil
 		plan.Findings = append(plan.Findings, approval.Finding{Reason: approval.ReasonApprovalRequired, Sentence: "it cannot be run without its shell yet"})

@@ -62,6 +62,9 @@ type Config struct {
 	// Waits reports whether something of an agent that was let through waits to be
 	// run under an id.
 	Waits func(id, agentID string) bool
+	// Wrote returns the files that commands of a session made in the temp folder; nil
+	// where nobody knows.
+	Wrote func(agentID, sessionKey string) []approval.File
 }
 
 // Judge judges requests. It may be used by many at once.

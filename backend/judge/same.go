@@ -90,19 +90,12 @@ func SamePlan(a, b *approval.Plan) bool {
 	for i := range a.Segments {
 		x, y := &a.Segments[i], &b.Segments[i]
 		if !slices.Equal(x.Argv, y.Argv) || x.Dir != y.Dir || !x.Program.Same(y.Program) ||
-			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, sameRedirect) ||
+			!slices.Equal(x.Findings, y.Findings) || !slices.EqualFunc(x.Redirects, y.Redirects, approval.Redirect.Same) ||
 			!slices.EqualFunc(x.Code, y.Code, sameFile) || x.Floor != y.Floor {
 			return false
 		}
 	}
 	return true
-}
-
-func sameRedirect(a, b approval.Redirect) bool {
-	if a.File == nil || b.File == nil {
-		return a == b
-	}
-	return a.FD == b.FD && a.To == b.To && a.Text == b.Text && sameFile(*a.File, *b.File)
 }
 
 func sameFile(a, b approval.File) bool { return a.Path == b.Path && a.Same(b) }

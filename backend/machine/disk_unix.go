@@ -49,6 +49,6 @@ func isSame(st *unix.Stat_t, file approval.File) bool {
 func fileOf(path string, st *unix.Stat_t) approval.File {
 	return approval.File{
 		Path: path, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: uint32(st.Mode), UID: int(st.Uid),
-		Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
+		Links: uint64(st.Nlink), Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
 	}
 }

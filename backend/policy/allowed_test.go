@@ -69,6 +69,26 @@ func TestAllows(t *testing.T) {
 	}
 }
 
+// TestAllowsOurs: what a command of ours would write asks, as what every other one
+// would. No entry is for it.
+func TestAllowsOurs(t *testing.T) {
+	for _, row := range []struct {
+		findings []approval.Finding
+		want     approval.Verdict
+	}{
+		{nil, approval.VerdictAllow},
+		{[]approval.Finding{{Reason: approval.ReasonWritesFile, Sentence: "writes", Allowed: approval.AllowProjectWrites}}, approval.VerdictAsk},
+	} {
+		p := approval.Policy{AgentID: "a", Security: approval.SecurityList, Ask: approval.AskOnMiss, Allowlist: []approval.Entry{{Pattern: "/opt/bin/countersign", Allows: approval.AllAllowed[:2]}}}
+		s := approval.Segment{Argv: []string{"/opt/bin/countersign", "status"}, Asks: true, Findings: row.findings}
+		s.Program = &approval.Resolution{Word: "/opt/bin/countersign", Path: "/opt/bin/countersign", File: approval.File{Path: "/opt/bin/countersign"}}
+		plan := approval.Plan{Segments: []approval.Segment{s}, Root: &approval.Node{Op: approval.OpRun}}
+		if j := Prepare(p, "/home/u", func(at string) string { return at }).Evaluate(Input{Plan: &plan}); j.Verdict != row.want {
+			t.Errorf("%v: %s %s", row.findings, j.Verdict, j.Sentence)
+		}
+	}
+}
+
 // TestCovering: an entry that is made to cover findings covers just these.
 func TestCovering(t *testing.T) {
 	of := func(words ...approval.Allowed) (list []approval.Finding) {

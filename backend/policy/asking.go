@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,10 +30,7 @@ func (r *Rules) asking(in Input, j approval.Judgement) approval.Judgement {
 	}
 	j.Choices = []approval.Decision{approval.AllowOnce, approval.DecisionDeny}
 	if j.Ask == approval.AskOff || j.Ask == approval.AskOnMiss {
-		if j.Writes = r.writes(in, j); len(j.Writes) > 0 {
-			j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
-			j.Offers = offers(in, j)
-		}
+		r.remembered(in, &j)
 	}
 	return j
 }
@@ -80,66 +76,99 @@ func HoldsProtected(j approval.Judgement) bool {
 	return j.Reason == approval.ReasonProtectedState
 }
 
-// writes returns the entries that allow-always would write: for each segment
-// that asked, the program it names, or the entry under which its files changed,
-// with the id of that one and the files as they are now, or a skill with its file.
-// If one segment asks for
-// another reason, no entry could have let the request pass, and nothing is
-// offered.
-func (r *Rules) writes(in Input, j approval.Judgement) []approval.Entry {
-	if j.Reason != approval.ReasonAllowlistMiss && j.Reason != approval.ReasonBinaryChanged && j.Reason != approval.ReasonEnvAsks || in.Plan.Root == nil || r.policy.AgentID == "" {
-		return nil // an agent without a name has no list of its own
+// remembered puts the ways to remember a yes into a judgement that asks. Where a
+// change of files or of a skill is among what asks, accepting that is the only one.
+func (r *Rules) remembered(in Input, j *approval.Judgement) {
+	asked, stays := r.parts(in, *j)
+	switch {
+	case r.policy.AgentID == "", in.Plan.Tool != nil && len(in.Plan.Segments) == 0:
+		return // an agent without a name has no list of its own, and tools are for package toolpolicy
+	case in.Plan.Root == nil:
+		j.StillAsks = append(r.whole(in, j.Security), stays...)
+	case changed(*j):
+		j.Writes = r.accepting(in, *j)
+	default:
+		j.StillAsks = stays
+		j.Offers = offers(in.Plan, asked)
+		j.Writes = always(asked)
+		if j.Writes == nil && len(j.Offers) > 0 {
+			j.Writes = j.Offers[0].Writes
+		}
 	}
+	if len(j.Writes) == 0 {
+		return
+	}
+	j.Choices = []approval.Decision{approval.AllowOnce, approval.AllowAlways, approval.DecisionDeny}
+}
+
+// changed reports whether a judgement asks about files that changed under an entry,
+// or about those of a skill.
+func changed(j approval.Judgement) bool {
+	return slices.ContainsFunc(j.Segments, func(s approval.SegmentJudgement) bool {
+		return s.Verdict == approval.VerdictAsk && (s.Reason == approval.ReasonBinaryChanged && s.EntryID != "" || s.Skill != "")
+	})
+}
+
+// accepting returns what allow-always writes where files changed: for each command
+// that asks the entry under which they did, with the id of that one and the files as
+// they are now, a skill with its file, or an entry for its program. Nothing, if one
+// command asks for another reason.
+func (r *Rules) accepting(in Input, j approval.Judgement) []approval.Entry {
 	var entries []approval.Entry
 	seen := map[string]bool{}
+	var asked []part
 	for i, s := range j.Segments {
-		if s.Verdict != approval.VerdictAsk {
-			continue
-		}
-		if s.Reason == approval.ReasonBinaryChanged && s.EntryID != "" {
+		seg := &in.Plan.Segments[i]
+		switch {
+		case s.Verdict != approval.VerdictAsk:
+		case s.Reason == approval.ReasonBinaryChanged && s.EntryID != "":
 			entries = append(entries, accepting(s))
-			continue
-		}
-		res := in.Plan.Segments[i].Program
-		if s.Skill != "" {
-			if len(in.reaching(&in.Plan.Segments[i])) > 0 {
-				return nil // it would ask for these then
-			}
-			if key := s.Skill + " at " + res.File.Path; !seen[key] {
+		case s.Skill != "" && len(in.reaching(seg)) > 0:
+			return nil // it would ask for these then
+		case s.Skill != "":
+			if key := s.Skill + " at " + seg.Program.File.Path; !seen[key] {
 				seen[key] = true
-				entries = append(entries, acceptingSkill(s.Skill, res))
+				entries = append(entries, acceptingSkill(s.Skill, seg.Program))
 			}
-			continue
+		default:
+			one, ok := newPart(in, seg, s)
+			if !ok {
+				return nil
+			}
+			asked = append(asked, one)
 		}
-		if !coverable(&in.Plan.Segments[i], s) || res == nil || in.Plan.Segments[i].Kind == approval.KindWrapper || len(in.Plan.Segments[i].Open) > 0 {
+	}
+	if len(asked) == 0 {
+		return entries
+	}
+	if more := always(asked); more != nil && !j.Whole {
+		return append(entries, more...)
+	}
+	return nil
+}
+
+// always is what allow-always writes for callers that know no widths: for each
+// command its program or, where its arguments were read, just these. nil where one of
+// them cannot be written so.
+func always(asked []part) (entries []approval.Entry) {
+	for _, p := range asked {
+		if len(p.Open) > 0 {
 			return nil
 		}
-		entry, ok := entryWith(in, &in.Plan.Segments[i])
+		width := approval.WidthProgram
+		if p.Profiled || p.Builtin != "" || len(p.Findings) > 0 { // these words passed, and others may not
+			width = approval.WidthExact
+		}
+		e, ok := p.at(width)
 		if !ok {
 			return nil
 		}
-		if in.Plan.Segments[i].Profiled { // these words passed, and others may not
-			entry.Args, entry.ArgsExact = in.Plan.Segments[i].Argv[1:], true
-			if slices.Contains(entry.Args, "*") {
-				return nil // it would stand for any word
-			}
+		e.Cwd = ""
+		if !slices.ContainsFunc(entries, func(have approval.Entry) bool { return sameEntry(have, e) }) {
+			entries = append(entries, e)
 		}
-		key := fmt.Sprintf("%q %q %q", entry.Pattern, entry.Args, entry.Env)
-		if seen[key] {
-			continue
-		}
-		if seen[key] = true; strings.ContainsAny(entry.Pattern, "*?[]{}\\") {
-			return nil // the name itself would be read as a pattern
-		}
-		entries = append(entries, entry)
 	}
 	return entries
-}
-
-// coverable reports whether an entry could let a segment pass that asks: none covers
-// it, or it is given variables that none carries.
-func coverable(s *approval.Segment, j approval.SegmentJudgement) bool {
-	return j.Reason == approval.ReasonAllowlistMiss || j.Reason == approval.ReasonEnvAsks && len(s.Findings) == 0 && s.Builtin == "" && !s.Asks
 }
 
 // accepting is an entry that is there, with the files that changed under it.

@@ -19,7 +19,7 @@ import (
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 var world = approvaltest.NewWorld(`
-	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git
+	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git /usr/bin/find /usr/bin/mkdir
 	/home/ann/p/a.py /usr/bin/env /usr/bin/xargs /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
 	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
 	/state/operator.key
@@ -581,14 +581,15 @@ func TestAlways(t *testing.T) {
 		{"$ tool x | cat", "/usr/bin/tool /usr/bin/cat"},
 		{"$ tool x && tool y", "/usr/bin/tool"},
 		{"sh x", ""},
-		{"env tool", ""},
-		{"$ tool $x", ""},
-		{"$ tool > x", ""},
+		{"env tool", "/usr/bin/env /usr/bin/tool"},
+		{"$ tool $x", "/usr/bin/tool"},
+		{"$ tool > x", "/usr/bin/tool"},
+		{"$ tool > ../x", ""},
 		{"cat .env", ""},
 		{"$ tool x; git status", "/usr/bin/tool /usr/bin/git"},
 		{"$ git status; git diff", "/usr/bin/git /usr/bin/git"},
 		{"git push --receive-pack=x", ""},
-		{"git log *", ""},
+		{"git log *", "/usr/bin/git"},
 	}
 	for _, test := range tests {
 		j := judge(onMiss(), test.line, nil)

@@ -54,6 +54,9 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if s.Asks && len(env) > 0 {
 		return verdict(approval.VerdictAsk, say(approval.ReasonEnvAsks, "it sets "+variables(env)+" for Countersign itself"), "")
 	}
+	if s.Asks && len(s.Findings) > 0 {
+		return verdict(approval.VerdictAsk, s.Findings[0], "")
+	}
 	if s.Asks {
 		return verdict(approval.VerdictAllow, approval.Finding{}, "it asks Countersign")
 	}

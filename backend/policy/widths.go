@@ -5,92 +5,209 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 )
 
-// offers returns the widths in which a yes can be remembered, the narrowest
-// first, where j.Writes may be written and nothing of it only accepts changed
-// files. Each offer lets this very request pass.
-func offers(in Input, j approval.Judgement) []approval.Offer {
-	var asked []*approval.Segment
+// part is a command of the request that asks and that an entry can let pass.
+type part struct {
+	*approval.Segment
+	entry approval.Entry // without arguments
+	// inProject tells that its program lies in the session's folder.
+	inProject bool
+}
+
+// parts divides what asks of a request into what can be remembered and the reasons
+// that stay. What a program starts that stays is nothing by itself.
+func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []approval.Finding) {
+	never := make([]bool, len(j.Segments))
 	for i, s := range j.Segments {
-		switch {
-		case s.Reason == approval.ReasonBinaryChanged || s.Skill != "":
-			return nil
-		case s.Verdict == approval.VerdictAsk:
-			asked = append(asked, &in.Plan.Segments[i])
+		seg := &in.Plan.Segments[i]
+		within := seg.Via > 0 && seg.Via <= i && never[seg.Via-1]
+		never[i] = within
+		if s.Verdict != approval.VerdictAsk || within {
+			continue
+		}
+		if one, ok := newPart(in, seg, s); ok && len(one.widths()) > 0 {
+			asked = append(asked, one)
+			continue
+		}
+		never[i] = true
+		stays = append(stays, s.Finding)
+	}
+	if j.Whole {
+		stays = append(stays, r.whole(in, j.Security)...)
+		if in.Tool != nil && in.Tool.Verdict != approval.VerdictAllow {
+			stays = append(stays, in.Tool.Finding)
 		}
 	}
-	var list []approval.Offer
-	for _, offer := range []func(Input, []*approval.Segment) (approval.Offer, bool){exactly, byWords, byProgram} {
-		o, ok := offer(in, asked)
-		if ok && (len(list) == 0 || !sameEntries(list[len(list)-1].Writes, o.Writes)) {
-			list = append(list, o)
+	return asked, stays
+}
+
+// newPart reports false for a command that asks whatever the entries say.
+func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part, ok bool) {
+	misses := j.Reason == approval.ReasonAllowlistMiss || j.Reason == approval.ReasonEnvAsks || j.Allowed != ""
+	if !misses || s.Asks || len(lasting(s.Findings)) > 0 || s.Program == nil && s.Builtin == "" || j.Escalate {
+		return p, false
+	}
+	p = part{Segment: s, entry: approval.Entry{Pattern: s.Builtin, Source: "allow-always"}}
+	if s.Builtin != "" {
+		return p, len(s.Findings) > 0 && len(in.reaching(s)) == 0
+	}
+	if kindFinding(s).Reason != approval.ReasonNone {
+		return p, false
+	}
+	p.entry, ok = entryWith(in, s)
+	p.inProject = in.Plan.Folder.Holds(s.Program.File.Path)
+	return p, ok && literalPattern(p.entry.Pattern) // else the name itself would be read as a pattern
+}
+
+// at is the entry of a width for the program of a part, and false where there is none.
+func (p part) at(w approval.Width) (e approval.Entry, ok bool) {
+	e = p.entry
+	switch w {
+	case approval.WidthExact:
+		args := p.Argv[1:]
+		// "*" would stand for any word, and what holds a secret is not written into a file.
+		if len(p.Open) > 0 || slices.Contains(args, "*") || display.Redact(command.Quote(p.Argv)) != command.Quote(p.Argv) {
+			return e, false
+		}
+		e.Args, e.ArgsExact, e.Cwd = args, true, p.Dir
+		if p.Dir == "" || p.Dir == "/" || !literalPattern(p.Dir) {
+			return e, false // it holds for all below
+		}
+	case approval.WidthWords:
+		if e.Args = firstWords(p.Segment); len(e.Args) == 0 {
+			return e, false
+		}
+	case approval.WidthProgram:
+		if p.Builtin != "" || p.Kind == approval.KindInterpreter || p.Kind == approval.KindShell || p.Kind == approval.KindMultiplexer {
+			return e, false // any code
+		}
+	}
+	return e.Covering(p.Findings)
+}
+
+// allWidths are the widths of commands, from the narrowest on.
+var allWidths = []approval.Width{approval.WidthExact, approval.WidthWords, approval.WidthProgram}
+
+// widths are those in which a part can be remembered.
+func (p part) widths() (list []approval.Width) {
+	for _, w := range allWidths {
+		if _, ok := p.at(w); ok {
+			list = append(list, w)
 		}
 	}
 	return list
 }
 
-// exactly offers these arguments in this folder, which holds for those below it
-// too and so is not all there is. What holds a secret is not written into a file.
-func exactly(in Input, asked []*approval.Segment) (approval.Offer, bool) {
-	o := approval.Offer{Width: approval.WidthExact}
-	for _, s := range asked {
-		args := s.Argv[1:]
-		if s.Dir == "" || s.Dir == "/" || !literalPattern(s.Dir) || slices.Contains(args, "*") || display.Redact(command.Quote(s.Argv)) != command.Quote(s.Argv) {
-			return o, false
+// upTo is the widest entry of a part that is not wider than a width, else the
+// narrowest one, with its own width.
+func (p part) upTo(most approval.Width) (e approval.Entry, w approval.Width) {
+	list := p.widths()
+	w = list[0]
+	for _, one := range list {
+		if slices.Index(allWidths, one) <= slices.Index(allWidths, most) {
+			w = one
 		}
-		e, ok := entryWith(in, s)
-		if !ok {
-			return o, false
-		}
-		e.Args, e.ArgsExact, e.Cwd = args, true, s.Dir
-		add(&o, e, wideness(s, o.Width))
 	}
-	return o, true
+	// Any arguments of a program that only reads are no more than its first words.
+	if most == approval.WidthWords && w != most && slices.Contains(list, approval.WidthProgram) && p.suggested() == approval.WidthProgram {
+		w = approval.WidthProgram
+	}
+	e, _ = p.at(w)
+	return e, w
 }
 
-// byWords offers the first words, where they name a command of the program.
-func byWords(in Input, asked []*approval.Segment) (approval.Offer, bool) {
-	o := approval.Offer{Width: approval.WidthWords, Folder: folderOf(in.Plan, asked)}
-	for _, s := range asked {
-		words := firstWords(s)
-		e, ok := entryWith(in, s)
-		if len(words) == 0 || !ok {
-			return o, false
-		}
-		e.Args = words
-		add(&o, e, wideness(s, o.Width))
+// offers returns the widths in which a yes can be remembered, the narrowest first.
+// One of them is suggested: the widest that is for no part of the request wider than
+// what is suggested for it alone.
+func offers(plan *approval.Plan, asked []part) []approval.Offer {
+	if len(asked) == 0 {
+		return nil
 	}
-	return o, true
+	var list []approval.Offer
+	suggested := 0
+	for _, width := range allWidths {
+		o := approval.Offer{Width: width, Folder: folderOf(plan, asked)}
+		fits, has := true, false
+		for _, p := range asked {
+			e, w := p.upTo(width)
+			fits = fits && slices.Index(allWidths, w) <= slices.Index(allWidths, p.suggested())
+			has = has || w == width
+			add(&o, e, wideness(p.Segment, w))
+			o.Here = o.Here || !command.OnlyReads(p.Argv)
+			if width == approval.WidthExact && w != width {
+				has = false
+				break
+			}
+		}
+		if width == approval.WidthExact {
+			o.Folder = "" // it names one
+		}
+		if o.Here = o.Here && o.Folder != ""; !has || len(list) > 0 && sameEntries(list[len(list)-1].Writes, o.Writes) {
+			continue
+		}
+		if list = append(list, o); fits {
+			suggested = len(list) - 1
+		}
+	}
+	if len(list) > 0 {
+		list[suggested].Suggested = true
+	}
+	return list
 }
 
-// byProgram offers any arguments. An interpreter runs any code then.
-func byProgram(in Input, asked []*approval.Segment) (approval.Offer, bool) {
-	o := approval.Offer{Width: approval.WidthProgram, Folder: folderOf(in.Plan, asked)}
-	for _, s := range asked {
-		e, ok := entryWith(in, s)
-		if !ok || s.Kind == approval.KindInterpreter || s.Kind == approval.KindShell || s.Kind == approval.KindMultiplexer {
-			return o, false
-		}
-		add(&o, e, wideness(s, o.Width))
+// suggested is the width in which most people would remember a yes to a command, so
+// that they are not asked again and nothing passes that they would want to see: any
+// arguments of what only reads, the first words of what has commands, and exactly
+// this of what deletes, sends or is not known.
+func (p part) suggested() approval.Width {
+	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
+	name := path.Base(p.Argv[0])
+	switch {
+	case command.OnlyReads([]string{name}) && len(p.Findings) == 0:
+		return approval.WidthProgram
+	case command.OnlyReads(p.Argv):
+		return approval.WidthWords
+	case has(approval.EffectDeletes), has(approval.EffectNetwork):
+		return approval.WidthExact
+	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
+		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
+	case slices.ContainsFunc(firstWords(p.Segment), func(word string) bool { return reaching()[word] }):
+		return approval.WidthExact
+	case p.Profiled, p.inProject:
+		return approval.WidthWords
 	}
-	return o, true
+	return approval.WidthExact
 }
+
+// reaching are words that in most programs send, publish, delete or start something
+// else.
+var reaching = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(`apply auth config create delete deploy destroy exec install link login logout post promote publish
+		push release remove reset rm rollback send serve set ssh start sudo sync token uninstall unlink unpublish upload`) {
+		set[word] = true
+	}
+	return set
+})
 
 // add puts an entry into an offer, each once, and keeps the first warning.
 func add(o *approval.Offer, e approval.Entry, wide approval.Wide) {
 	if o.Wide == approval.WideNot {
 		o.Wide = wide
 	}
-	if !slices.ContainsFunc(o.Writes, func(have approval.Entry) bool {
-		return sameEntries([]approval.Entry{have}, []approval.Entry{e})
-	}) {
+	if !slices.ContainsFunc(o.Writes, func(have approval.Entry) bool { return sameEntry(have, e) }) {
 		o.Writes = append(o.Writes, e)
 	}
+}
+
+func sameEntry(a, b approval.Entry) bool {
+	return sameEntries([]approval.Entry{a}, []approval.Entry{b})
 }
 
 func sameEntries(a, b []approval.Entry) bool {
@@ -103,25 +220,30 @@ func sameEntries(a, b []approval.Entry) bool {
 // allows beyond what the question shows.
 func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 	switch {
+	case command.OnlyReads([]string{path.Base(s.Argv[0])}):
+		return approval.WideNot // its other arguments ask
 	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger):
 		return approval.WideChanges
-	case w != approval.WidthExact && !s.Profiled && s.Kind != approval.KindReader:
+	case w != approval.WidthExact && !s.Profiled && s.Kind != approval.KindReader && s.Builtin == "":
 		return approval.WideUnknown
-	case slices.Contains(s.Effects, approval.EffectProject):
+	case w != approval.WidthExact && s.Kind == approval.KindInterpreter, slices.Contains(s.Effects, approval.EffectProject), slices.ContainsFunc(s.Findings, func(f approval.Finding) bool { return f.Allowed == approval.AllowProjectCode }):
 		return approval.WideProject
 	}
 	return approval.WideNot
 }
 
-// folderOf is the folder of the request, if all that asks runs there or below
-// and its name can stand in an entry.
-func folderOf(plan *approval.Plan, asked []*approval.Segment) string {
-	dir := plan.Cwd.Path
+// folderOf is the session's folder or, where there is none, the working directory,
+// if all that asks runs there or below and its name can stand in an entry.
+func folderOf(plan *approval.Plan, asked []part) string {
+	dir := plan.Folder.Path
+	if dir == "" {
+		dir = plan.Cwd.Path
+	}
 	if dir == "" || dir == "/" || !literalPattern(dir) {
 		return ""
 	}
-	for _, s := range asked {
-		if s.Dir != dir && !strings.HasPrefix(s.Dir, dir+"/") {
+	for _, p := range asked {
+		if p.Dir != dir && !strings.HasPrefix(p.Dir, dir+"/") {
 			return ""
 		}
 	}
@@ -132,13 +254,16 @@ func literalPattern(name string) bool { return !strings.ContainsAny(name, "*?[]{
 
 // targets are programs whose work a name in the project's files says, and the
 // command behind which that name stands.
-var targets = map[string]string{"bun": "run", "gmake": "", "just": "", "make": "", "npm": "run", "pnpm": "run", "task": "", "yarn": "run"}
+var targets = map[string]string{"bun": "run", "gmake": "", "just": "", "make": "", "mise": "run", "npm": "run", "pnpm": "run", "task": "", "yarn": "run"}
 
 // firstWords are the leading arguments that name a command of the program, as
-// "rebase" does of git; none for programs whose first argument is something
-// else: a file, a text to look for, a script.
+// "rebase" does of git, or the script that an interpreter runs; none for programs
+// whose first argument is something else: a file, a text to look for.
 func firstWords(s *approval.Segment) []string {
-	name, args := path.Base(s.Program.File.Path), s.Argv[1:]
+	name, args := path.Base(s.Argv[0]), s.Argv[1:]
+	if s.Program != nil {
+		name = path.Base(s.Program.File.Path)
+	}
 	if len(s.Open) > 0 {
 		args = args[:max(0, s.Open[0].At-1)] // what comes then is not known
 	}
@@ -147,6 +272,10 @@ func firstWords(s *approval.Segment) []string {
 	switch {
 	case named && behind == strings.Join(args[:n], " ") && n < len(args) && isCommandWord(args[n]):
 		n++
+	case s.Kind == approval.KindInterpreter && s.Profiled && n == 0 && len(args) > 0 && strings.ContainsAny(args[0], "./") && args[0][0] != '-':
+		if n = 1; len(args) > 1 && isCommandWord(args[1]) {
+			n = 2
+		}
 	case s.Kind == approval.KindOther && !s.Profiled && len(args) > 0 && isCommandWord(args[0]):
 		n = 1
 	}

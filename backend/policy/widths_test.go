@@ -53,7 +53,14 @@ func TestOffers(t *testing.T) {
 			"exact: /usr/bin/rm x = in /home/ann/p",
 			"program: /usr/bin/rm or in /home/ann/p (changes)",
 		}},
-		{"python3.12 a.py", []string{"exact: /usr/bin/python3.12 a.py = in /home/ann/p"}},
+		{"python3.12 a.py", []string{
+			"exact: /usr/bin/python3.12 a.py = in /home/ann/p",
+			"words: /usr/bin/python3.12 a.py or in /home/ann/p (project)",
+		}},
+		{"python3.12 a.py flush --now", []string{
+			"exact: /usr/bin/python3.12 a.py flush --now = in /home/ann/p",
+			"words: /usr/bin/python3.12 a.py flush or in /home/ann/p (project)",
+		}},
 		{"$ tool a; tool a; tool b", []string{
 			"exact: /usr/bin/tool a = in /home/ann/p | /usr/bin/tool b = in /home/ann/p",
 			"words: /usr/bin/tool a | /usr/bin/tool b or in /home/ann/p (unknown)",
@@ -67,9 +74,26 @@ func TestOffers(t *testing.T) {
 			"words: /usr/bin/tool x (unknown)",
 			"program: /usr/bin/tool (unknown)",
 		}},
-		{"$ tool x > y", nil},
+		{"$ tool x > y", []string{
+			"exact: /usr/bin/tool x = writes-project in /home/ann/p",
+			"words: /usr/bin/tool x writes-project or in /home/ann/p (unknown)",
+			"program: /usr/bin/tool writes-project or in /home/ann/p (unknown)",
+		}},
+		{"$ tool x > ../y", nil},
 		{"sh x", nil},
-		{"env tool", nil},
+		{"env tool", []string{
+			"exact: /usr/bin/env tool = in /home/ann/p | /usr/bin/tool = in /home/ann/p",
+			"program: /usr/bin/env | /usr/bin/tool or in /home/ann/p (unknown)",
+		}},
+		{"$ find . -name 'x*'; env cat x", []string{
+			"exact: /usr/bin/find . -name x* = in /home/ann/p | /usr/bin/env cat x = in /home/ann/p | /usr/bin/cat x = in /home/ann/p",
+			"program: /usr/bin/find | /usr/bin/env | /usr/bin/cat or in /home/ann/p",
+		}},
+		{"$ cat x; git rebase main", []string{
+			"exact: /usr/bin/cat x = in /home/ann/p | /usr/bin/git rebase main = in /home/ann/p (project)",
+			"words: /usr/bin/cat | /usr/bin/git rebase or in /home/ann/p (project)",
+			"program: /usr/bin/cat | /usr/bin/git or in /home/ann/p (changes)",
+		}},
 	}
 	for _, test := range tests {
 		j := judge(onMiss(), test.line, nil)
@@ -98,6 +122,9 @@ func offerText(o approval.Offer) string {
 		if e.ArgsExact {
 			text += " ="
 		}
+		for _, a := range e.Allows {
+			text += " " + string(a)
+		}
 		if e.Cwd != "" {
 			text += " in " + e.Cwd
 		}
@@ -111,6 +138,53 @@ func offerText(o approval.Offer) string {
 		text += " (" + string(o.Wide) + ")"
 	}
 	return text
+}
+
+// TestSuggested: the width that is chosen when the widths are shown, and whether it is
+// narrowed to the folder.
+func TestSuggested(t *testing.T) {
+	for line, want := range map[string]string{
+		"cat x": "program", "env cat x": "program", "find . -name x": "program", // any arguments of what only reads
+		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "words here",
+		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
+		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
+		"python3.12 -c x": "exact",
+		"mkdir -p a/b":    "program here",
+	} {
+		got := ""
+		for _, o := range judge(onMiss(), line, nil).Offers {
+			if o.Suggested {
+				if got += string(o.Width); o.Here {
+					got += " here"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q is suggested, want %q", line, got, want)
+		}
+	}
+}
+
+// TestStillAsks: what can be remembered is offered, and the reasons that stay are
+// named.
+func TestStillAsks(t *testing.T) {
+	j := judge(onMiss(), "$ tool a && rm -rf /etc/x; cat .env", nil)
+	if len(j.Offers) == 0 || len(j.StillAsks) != 2 || j.StillAsks[0].Reason != approval.ReasonDeletes || j.StillAsks[1].Reason != approval.ReasonProtectedState {
+		t.Errorf("%+v", j)
+	}
+	for _, o := range j.Offers {
+		if text := offerText(o); strings.Contains(text, "/rm") || strings.Contains(text, "/cat") {
+			t.Errorf("offers %s", text)
+		}
+		p := onMiss()
+		p.Allowlist = o.Writes
+		if again := judge(p, "$ tool a && rm -rf /etc/x; cat .env", nil); again.Verdict != approval.VerdictAsk || len(again.Writes) > 0 || again.Segments[0].Verdict != approval.VerdictAllow {
+			t.Errorf("under %s: %+v", o.Width, again)
+		}
+	}
+	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers) != 0 || len(j.StillAsks) != 2 || slices.Contains(j.Choices, approval.AllowAlways) {
+		t.Errorf("nothing can be remembered, and is offered: %+v", j)
+	}
 }
 
 // What is offered elsewhere, or asked about every time, cannot be chosen.

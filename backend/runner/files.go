@@ -17,7 +17,7 @@ import (
 func seen(st *unix.Stat_t) approval.File {
 	return approval.File{
 		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mode: uint32(st.Mode), UID: int(st.Uid),
-		Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
+		Links: uint64(st.Nlink), Changed: st.Ctim.Nano(), Mod: st.Mtim.Nano(),
 	}
 }
 

@@ -31,6 +31,32 @@ func openExactly(path string) (int, error) {
 	return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOFOLLOW_ANY, 0)
 }
 
+// openParent opens a folder to look at what is in it. No link on the way is followed.
+func openParent(path string) (int, error) {
+	return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW_ANY, 0)
+}
+
+// openRegular opens a regular file in a folder, once a look at it says that it is the
+// one that was judged. What took its place since then is not waited for.
+func openRegular(dir int, name string, flags int, want approval.File) (int, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return -1, err
+	}
+	if !isOutput(&st, want) {
+		return -1, errOther
+	}
+	fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, err
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags&unix.O_APPEND); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
 // statExactly looks at a folder by a path without links.
 func statExactly(path string, st *unix.Stat_t) error {
 	real, err := filepath.EvalSymlinks(path)

@@ -86,6 +86,29 @@ func openExactly(path string) (int, error) {
 	})
 }
 
+// openParent opens a folder to look at it and at what is in it. No link on the way is
+// followed.
+func openParent(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+}
+
+// openRegular opens a regular file in a folder, once a look at it says that it is the
+// one that was judged: so that nothing else is opened, not even for a moment.
+func openRegular(dir int, name string, flags int, want approval.File) (int, error) {
+	at, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(at)
+	var st unix.Stat_t
+	if err := unix.Fstat(at, &st); err != nil || !isOutput(&st, want) {
+		return -1, errOther
+	}
+	return unix.Open(byFD(at), flags, 0)
+}
+
 // statExactly looks at a folder by a path without links.
 func statExactly(path string, st *unix.Stat_t) error {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})

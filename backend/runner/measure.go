@@ -4,6 +4,7 @@ package runner
 
 import (
 	"errors"
+	"path"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -80,10 +81,12 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 }
 
 // What descriptors are for, besides the folder that each subshell may have of
-// its own: the ends of a pipe, and what one command looks at before it starts.
+// its own: the ends of a pipe, what one command looks at before it starts, and a file
+// that is written, with its folder and the look at it.
 const (
 	pipeEnds = 2
 	looking  = 2
+	opening  = 3
 )
 
 // opened is how many descriptors redirections open.
@@ -94,6 +97,8 @@ func opened(list []approval.Redirect) (files int) {
 			files++
 		case approval.FromText:
 			files += pipeEnds
+		case approval.ToFile:
+			files += opening
 		}
 	}
 	return files
@@ -151,6 +156,8 @@ func redirectsFit(list []approval.Redirect) bool {
 			return r.FD != 0 || r.File == nil
 		case approval.FromText:
 			return r.FD != 0
+		case approval.ToFile:
+			return r.FD < 1 || r.FD > 2 || r.File == nil || r.Folder == nil || !path.IsAbs(r.File.Path) || path.Join(r.Folder.Path, path.Base(r.File.Path)) != r.File.Path
 		}
 		return r.FD < 1 || r.FD > 2 || r.To < 1 || r.To > 2
 	})

@@ -94,11 +94,10 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 	}
 	if len(n.Redirects) > 0 {
 		all, done, err := sh.redirect(io, n.Redirects)
-		if err != nil {
+		defer done()
+		if io = all; err != nil {
 			return sh.ended(err.ending(io[2]), tested)
 		}
-		defer done()
-		io = all
 	}
 	switch n.Op {
 	case approval.OpRun:
@@ -211,10 +210,10 @@ func (sh *shell) simple(seg int, io stdio) ending {
 		return e
 	}
 	io, done, err := sh.redirect(io, c.Redirects)
+	defer done()
 	if err != nil {
 		return err.ending(io[2])
 	}
-	defer done()
 	if isBuiltin(c.Segment) {
 		e := sh.builtin(seg, c.Segment, io)
 		sh.exited = sh.exited || e.signal != 0 // a closed pipe ends the shell itself
@@ -291,7 +290,7 @@ func (was ready) unchanged(now *approval.Plan) error {
 // launch starts a program and returns it, nil if it did not start, and how
 // to wait for it. Whoever has waited releases it.
 func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
-	if err := sh.inFolder(c.Segment); err != nil {
+	if err := sh.inFolder(c.Dir, strings.Join(c.Argv, " ")); err != nil {
 		sh.deny(seg, err)
 		return nil, func() ending { return ending{} }
 	}
@@ -314,17 +313,17 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	return nil, func() ending { return e }
 }
 
-// inFolder refuses a segment that would run in another folder than the one
-// it was judged for: a cd before it did something else than was thought.
-func (sh *shell) inFolder(s *approval.Segment) *Denied {
-	if s.Dir == "" {
+// inFolder refuses what would happen in another folder than the one it was judged
+// for: a cd before it did something else than was thought.
+func (sh *shell) inFolder(dir, what string) *Denied {
+	if dir == "" {
 		return nil
 	}
 	var here, there unix.Stat_t
-	if sh.dir.stat(&here) == nil && statExactly(s.Dir, &there) == nil && seen(&here).SameFolder(seen(&there)) {
+	if sh.dir.stat(&here) == nil && statExactly(dir, &there) == nil && seen(&here).SameFolder(seen(&there)) {
 		return nil
 	}
-	return drifted("%q was to run in %q but would run in %q", strings.Join(s.Argv, " "), s.Dir, sh.dir.path)
+	return drifted("%q was to run in %q but would run in %q", what, dir, sh.dir.path)
 }
 
 // pipeline runs its stages at once, each as a subshell, and returns the
@@ -381,11 +380,11 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (p *
 				return nil, func() ending { return e }
 			}
 			all, done, err := sub.redirect(io, c.Redirects)
+			defer done()
 			if err != nil {
-				e := err.ending(io[2])
+				e := err.ending(all[2])
 				return nil, func() ending { return e }
 			}
-			defer done()
 			return sub.launch(n.Seg, c, all)
 		}
 	}

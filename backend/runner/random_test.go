@@ -33,14 +33,7 @@ const (
 // are meant for: they print the same and end the same, or they ask.
 func TestRandomTexts(t *testing.T) {
 	needs(t, "bash", "dash")
-	seed, count := rand.Uint64(), approvaltest.Rounds(t, 2_000, 500)
-	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
-		seed = n
-	}
-	if n, err := strconv.Atoi(os.Getenv(randomTexts)); err == nil {
-		count = n
-	}
-	t.Logf("%s=%d %s=%d", randomSeed, seed, randomTexts, count)
+	seed, count := randomRun(t, 2_000, 500)
 	r, dir := newRunner(t), randomFolder(t)
 	const batch = 250
 	var next, ran, denials, wrong atomic.Int64
@@ -83,6 +76,19 @@ func TestRandomTexts(t *testing.T) {
 		t.Error("too few of them ran to tell anything")
 	}
 	mustBeGone(t, "none")
+}
+
+// randomRun returns the seed of a test with random texts and how many there are.
+func randomRun(t *testing.T, most, least int) (seed uint64, count int) {
+	seed, count = rand.Uint64(), approvaltest.Rounds(t, most, least)
+	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
+		seed = n
+	}
+	if n, err := strconv.Atoi(os.Getenv(randomTexts)); err == nil {
+		count = n
+	}
+	t.Logf("%s=%d %s=%d", randomSeed, seed, randomTexts, count)
+	return seed, count
 }
 
 // printed is what one can see of a text that ran.
@@ -166,6 +172,10 @@ type writer struct {
 	fewer bool // no programs: they take the time
 	unset bool // a variable that is not set ends the text
 	posix bool // only what dash and bash agree on, also in the status of an error
+	// files tells that redirections write files too, but in no stage of a pipeline:
+	// which of two stages is first is for no text to say.
+	files  bool
+	stages int
 }
 
 func (w *writer) of(list ...string) string { return list[w.IntN(len(list))] }
@@ -211,6 +221,8 @@ func (w *writer) statement(deep int) string {
 		if !w.posix {
 			pipe = w.of(" | ", " | ", " |& ")
 		}
+		w.stages++
+		defer func() { w.stages-- }()
 		return w.stage(deep-1) + pipe + w.of("cat", "cat >/dev/null; exit 3", "wc -l", "{ cat; "+inner()+"; }", "(cat; "+inner()+")", "cat | cat")
 	case 3:
 		if w.unset { // bash turns the status of a subshell that such a command ended
@@ -301,6 +313,10 @@ func (w *writer) simple(deep int) string {
 		fallthrough
 	case 7:
 		if !w.fewer {
+			if w.files && w.stages == 0 && w.IntN(2) == 0 {
+				text = w.of("cat o1", "cat o1 o2", "wc -l <a.t", "cat sub/o4 a.t", "cat <a.t", "rm -f o1", "rm o2", "touch o3")
+				break
+			}
 			text = w.of("cat a.t", "cat <a.t", "cat nope", "wc -l <b.t", "ls", "ls sub", "printf '%s\\n' "+w.words(deep), "[ "+w.quoted(deep)+" = x ]", "test -f a.t")
 			break
 		}
@@ -313,7 +329,37 @@ func (w *writer) simple(deep int) string {
 
 // around is a redirection, most often none.
 func (w *writer) around() string {
+	if w.files && w.stages == 0 && w.IntN(2) == 0 {
+		return w.written()
+	}
 	return w.of("", "", "", "", "", "", " >/dev/null", " 2>/dev/null", " >&2", " 2>&1", " </dev/null", " 2>&1 >/dev/null", " >/dev/null 2>&1")
+}
+
+// written are redirections into files, one or several.
+func (w *writer) written() string {
+	file := w.of("o1", "o1", "o2", "./o3", "a.t", "sub/o4", "'o 5'")
+	switch w.IntN(12) {
+	case 0, 1, 2:
+		return " >" + file
+	case 3, 4:
+		return " >> " + file
+	case 5:
+		return " 2>" + file
+	case 6:
+		return " 2>>" + file + " >&2"
+	case 7:
+		return " >" + file + " 2>&1"
+	case 8:
+		return " 2>&1 >" + file
+	case 9:
+		return " >o1 >" + file
+	case 10:
+		return " >|" + file
+	}
+	if w.posix {
+		return " 1>" + file + " </dev/null"
+	}
+	return w.of(" &>", " &>>") + file
 }
 
 // document is a line of a here-document. Where a variable is not set, bash goes

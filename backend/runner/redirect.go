@@ -12,29 +12,31 @@ import (
 	"github.com/countersign-app/countersign/backend/rescue"
 )
 
-// redirect applies redirections in the order they were written. done closes
-// what was opened for them.
+// redirect applies redirections in the order they were written. done closes what was
+// opened for them. Where one is refused, all is what those before it made of io: there
+// it says why, as a shell would.
 func (sh *shell) redirect(io stdio, list []approval.Redirect) (all stdio, done func(), refused *startError) {
 	all = io
 	var mine []int
 	done = func() { closeAll(mine...) }
-	for _, r := range list {
-		fd := 0
+	for i := range list {
+		r, fd := &list[i], 0
 		switch r.To {
-		case approval.ToNull:
-			all[r.FD] = sh.null
-			continue
 		default:
 			all[r.FD] = all[r.To]
+			continue
+		case approval.ToNull:
+			all[r.FD] = sh.null
 			continue
 		case approval.FromFile:
 			fd, refused = sh.input(r.File)
 		case approval.FromText:
 			fd, refused = sh.feed(r.Text)
+		case approval.ToFile:
+			fd, refused = sh.toFile(r)
 		}
 		if refused != nil {
-			done()
-			return io, func() {}, refused
+			return all, done, refused
 		}
 		mine, all[r.FD] = append(mine, fd), fd
 	}
@@ -51,12 +53,20 @@ func (sh *shell) input(want *approval.File) (int, *startError) {
 		return 0, &startError{1, want.Path + ": " + reason(err)}
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || same(want.Path, &st, *want) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxInput {
+	if err := unix.Fstat(fd, &st); err != nil || same(want.Path, &st, *want) != nil && !sh.left(want.Path, &st) || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxInput {
 		unix.Close(fd)
 		sh.deny(Outer, drifted("%q is not the file any more that was judged, or larger than %d MB", want.Path, maxInput>>20))
 		return 0, &startError{1, want.Path + ": it changed"}
 	}
 	return fd, nil
+}
+
+// left reports whether a file is one that a redirection of this run wrote.
+func (u *run) left(path string, st *unix.Stat_t) bool {
+	u.opening.Lock()
+	defer u.opening.Unlock()
+	file, ok := u.outputs[path]
+	return ok && seen(st).SameFolder(file)
 }
 
 // feed returns a descriptor from which a text can be read. What does not fit

@@ -90,6 +90,12 @@ type Job struct {
 	// command, resolved anew, or an error that ends the run as a denial.
 	// Without it a command with such words is denied.
 	Final func(seg int, argv []string, dir string) (*approval.Plan, error)
+	// Output judges a file anew that a redirection writes, where an earlier command of
+	// the run may have changed it or its folder. It returns it as it is now, or an
+	// error that ends the run as a denial, as the change does without it.
+	Output func(r approval.Redirect) (approval.Redirect, error)
+	// Made tells of each file that a redirection made.
+	Made func(f approval.File)
 	// Find returns what a command word stands for in a folder, "" for nothing.
 	Find func(word, dir string) string
 	// Started tells of each program that was started. s is what it runs, nil

@@ -53,6 +53,13 @@ func scriptJob(t testing.TB, shell, dir, text string) *Job {
 			}
 			return &now, nil
 		},
+		Output: func(r approval.Redirect) (approval.Redirect, error) {
+			now, why := a.Output(t.Context(), &plan, r, nil)
+			if why.Reason != approval.ReasonNone {
+				return now, errors.New(why.Sentence)
+			}
+			return now, nil
+		},
 	}
 }
 
@@ -63,7 +70,7 @@ func unclear(s approval.Segment) bool {
 		switch f.Reason {
 		case approval.ReasonRuntimeValue, approval.ReasonEvaluates, approval.ReasonUnreadable, approval.ReasonNotFound, approval.ReasonApprovalRequired,
 			approval.ReasonWritesFile:
-			return true
+			return f.Allowed == ""
 		}
 		return false
 	})
@@ -176,9 +183,13 @@ func likeShell(t *testing.T, r *Runner, shell, text string) string {
 	if differs[text] != "" {
 		word, gotErr = "but words", wantErr
 	}
-	if string(got.Stdout) != wantOut || gotErr != wantErr || code(got) != cmd.ProcessState.ExitCode() || got.Denied != nil {
+	if spoken(string(got.Stdout)) != spoken(wantOut) || gotErr != wantErr || code(got) != cmd.ProcessState.ExitCode() || got.Denied != nil {
 		t.Errorf("%s: %s\n  got  %q, %q, %d, %+v %s\n  want %q, %q, %d", shell, text,
 			got.Stdout, gotErr, code(got), got.Denied, got.Error, wantOut, wantErr, cmd.ProcessState.ExitCode())
+		word = "differs"
+	}
+	if ours, theirs := filesIn(t, dir), strings.ReplaceAll(filesIn(t, other), other, dir); ours != theirs {
+		t.Errorf("%s: %s\n  left %s\n  want %s", shell, text, ours, theirs)
 		word = "differs"
 	}
 	return word

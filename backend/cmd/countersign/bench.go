@@ -31,6 +31,7 @@ type bench struct {
 func benchOf(w *corpus.World) *bench {
 	a := &command.Analyzer{World: w, Home: w.Home, UID: corpus.UID, Ours: []string{paths.Expand("~/.openclaw", w.Home)}}
 	a.SetPath(w.Path)
+	a.Temp = []string{"/tmp"}
 	a.Secrets = func() bool { return false } // programs of an invented machine get no variables
 	// The hash is that of what a file holds, or begins with where the description
 	// says no more of a program.
@@ -52,6 +53,7 @@ const maxHead = 64 // bytes
 func (p *program) benchHere() *bench {
 	a := &command.Analyzer{World: machine.Disk{}, Home: p.home, UID: os.Getuid(), Ours: []string{p.state.Dir}}
 	a.SetPath(filepath.SplitList(os.Getenv("PATH")))
+	a.Temp = []string{"/tmp"}
 	return &bench{a, new(machine.Hashes).Of, time.Now()}
 }
 

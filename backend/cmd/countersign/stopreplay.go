@@ -110,7 +110,8 @@ func (s *stopReplay) run(c *replayed) error {
 	j := c.judge(rules)
 	s.count(c, j)
 	if s.answers && j.Verdict == approval.VerdictAsk && c.Label != labelPerson && len(j.Offers) > 0 {
-		s.given[c.Person] = append(s.given[c.Person], preselected(j.Offers).Entries(false)...)
+		o := suggested(j.Offers)
+		s.given[c.Person] = append(s.given[c.Person], o.Entries(o.Here)...)
 	}
 	return nil
 }
@@ -119,8 +120,10 @@ func (c *replayed) judge(rules *policy.Rules) approval.Judgement {
 	return c.bench.judged(rules, policy.Input{Plan: &c.plan, Who: c.Who, SessionKey: c.Session})
 }
 
-// preselected is the offer that the panel has chosen already: the narrowest.
-func preselected(offers []approval.Offer) approval.Offer { return offers[0] }
+// suggested is the offer that the panel has chosen already.
+func suggested(offers []approval.Offer) approval.Offer {
+	return offers[max(0, slices.IndexFunc(offers, func(o approval.Offer) bool { return o.Suggested }))]
+}
 
 // rulesOf are those of an agent on a machine with more entries, which name stands
 // for, prepared once.
@@ -148,7 +151,7 @@ func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (*
 func (s *stopReplay) count(c *replayed, j approval.Judgement) {
 	r := &s.result
 	asks, denied := j.Verdict == approval.VerdictAsk, j.Verdict == approval.VerdictDeny
-	noOffer := asks && len(j.Offers) == 0 && len(j.Writes) == 0
+	noOffer := asks && (len(j.Writes) == 0 || len(j.StillAsks) > 0) // no answer ends this question
 	add := func(n *stopCounts) {
 		n.Commands++
 		n.Asked += number(asks)

@@ -190,11 +190,12 @@ export const panel = {
   always: 'Always allow…',
   escape: 'esc',
   onceKey: (mac: boolean) => (mac ? '⌘O' : '⌃O'),
+  notKept: 'Asked every time:',
   notAlways: {
     hidden: 'Cannot be remembered while it holds hidden characters.',
     ask: 'Cannot be remembered: this agent is asked about every command.',
     nameless: 'Cannot be remembered: entries belong to an agent, and this one has no name.',
-    unknown: 'Cannot be remembered: what runs is not known well enough.',
+    unknown: 'Cannot be remembered.',
     caller: 'Cannot be remembered: the caller cannot use such an answer.',
   } as Record<string, string>,
   notTaken: 'Countersign did not say whether it took the answer: look at the question again.',
@@ -204,10 +205,13 @@ export const panel = {
   alwaysTool: 'use from now on?',
   widths: 'How much to allow',
   widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
-  widthAny: (names: string[]) => `Any ${names.join(' and any ')}`,
-  widthProgram: (names: string[]) => `Any ${names.join(' command and any ')} command`,
+  suggested: 'Suggested',
+  wider: (names: string[]) => `Wider: any ${names.join(' command and any ')} command…`,
+  stillAsks: 'Asks again all the same:',
+  widthAny: (names: string[], exact: number) => `Any ${names.join(' and any ')}${andExactly(exact)}`,
+  widthProgram: (names: string[], exact: number) => `Any ${names.join(' command and any ')} command${andExactly(exact)}`,
   matches: (width: string, names: string[], entries: number, folder: string) =>
-    width === 'exact'
+    width === 'exact' || names.length === 0
       ? entries === 1 ? 'Matches this one command in this folder and below.' : 'Matches these commands in this folder and below.'
       : `Matches every ${names.join(width === 'words' ? ' and every ' : ' command and every ')}${width === 'words' ? '' : ' command'}` +
         `${folder ? ` in ${folder} and below` : ' in every folder'}; what asks by itself still asks.`,
@@ -216,6 +220,14 @@ export const panel = {
   toolMatches: (folder: string) =>
     `Its other arguments do not count; protected files still ${folder ? `ask. Only while the agent works in ${folder}.` : 'ask.'}`,
   where: 'where',
+  allows: 'may also',
+  allowed: {
+    'writes-project': 'write named files of the project',
+    'writes-temp': 'write new temporary files',
+    'runs-project-code': 'start programs of the project',
+    'reads-network': 'ask',
+    'runs-this-code': 'run exactly this code',
+  } as Record<string, string>,
   wide: {
     project: 'It runs what the project’s files say, whatever that will be then.',
     changes: 'Wide: it also covers commands that delete work or publish it.',
@@ -369,6 +381,11 @@ const addedBy = new Map([
 ])
 
 const others = (n: number, more: boolean) => (more ? 'and others' : n > 0 ? `and ${n} more` : '')
+
+/** The commands of an offer that are kept exactly as they are, beside others. */
+function andExactly(n: number) {
+  return n === 0 ? '' : n === 1 ? ', and 1 exact command' : `, and ${n} exact commands`
+}
 
 /** What a pattern matches here. */
 const matches = (p: Preview) => {

@@ -1,6 +1,6 @@
 import type { Backend } from '../lib/backend'
 import { activity as text } from '../lib/text'
-import type { Choice } from './screen.svelte'
+import { suggested, type Choice } from './screen.svelte'
 import type { ActivityFilter, ActivityRecord, ActivityRow, Agent, Offered, Rates, Suggestion } from '../lib/types'
 
 /** How long nothing is typed before it is looked for, in milliseconds. */
@@ -19,7 +19,7 @@ export class ActivityState {
   record = $state.raw<ActivityRecord>()
   /** How what the open request ran can be allowed from now on, once that was asked for. */
   offered = $state.raw<Offered>()
-  choice = $state.raw<Choice>(narrowest)
+  choice = $state.raw<Choice>(suggested([]))
   /** What became of the last export. */
   exported = $state('')
   exporting = $state(false)
@@ -120,14 +120,14 @@ export class ActivityState {
     this.offered = undefined
   }
 
-  /** Asks how the open request can be allowed from now on. The narrowest is chosen. */
+  /** Asks how the open request can be allowed from now on. The suggested width is chosen. */
   async offer() {
     const id = this.record?.id
     if (!id) return
     try {
       const offered = await this.#backend.offered(id)
       if (this.record?.id !== id) return
-      this.choice = { ...narrowest, width: offered.widths[0]?.width ?? '' }
+      this.choice = suggested(offered.widths)
       this.offered = offered
     } catch (error) {
       this.problem = String(error)
@@ -157,9 +157,6 @@ export class ActivityState {
     this.exporting = false
   }
 }
-
-/** For good, because for a while is what a question offers. */
-const narrowest: Choice = { width: '', here: false, keep: 'good' }
 
 /** How many rows the first page has at most. */
 const firstPage = 200

@@ -2,7 +2,7 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Keep, Question, Replayed, Screen, WouldDo } from '../lib/types'
+import type { Answered, Decision, Keep, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
@@ -15,6 +15,12 @@ export interface Choice {
   width: string
   here: boolean
   keep: Keep
+}
+
+/** What is chosen when widths are shown: the suggested one, else the narrowest. */
+export function suggested(widths: Width[]): Choice {
+  const one = widths.find((w) => w.suggested) ?? widths[0]
+  return { width: one?.width ?? '', here: one?.here ?? false, keep: 'good' }
 }
 
 /**
@@ -378,10 +384,10 @@ export class ScreenState {
     this.#guard.restart() // other buttons stand where those were
   }
 
-  /** Starts with the narrowest width, and asks the host what each would have meant. */
+  /** Starts with the suggested width, and asks the host what each would have meant. */
   async #consider() {
     const q = this.#shown
-    this.choice = { width: q?.widths[0]?.width ?? '', here: false, keep: 'good' }
+    this.choice = suggested(q?.widths ?? [])
     this.replay = undefined
     if (!q || q.widths.length === 0) return
     try {

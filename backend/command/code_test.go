@@ -1,0 +1,61 @@
+package command_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+)
+
+// TestThisCode: an entry can cover program text that the request holds whole, and no
+// other.
+func TestThisCode(t *testing.T) {
+	sum := func(text string) string {
+		hash := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(hash[:])
+	}
+	const never = "never"
+	for text, want := range map[string]string{
+		"python3.12 -c 'print(1)'":             "",
+		"python3.12 -c 'print(1)' a main.go":   "",
+		"python3.12 -I -c 'print(1)'":          "",
+		"python3.12 - <<'E'\nprint(1)\nE":      sum("print(1)\n"),
+		"python3.12 - a b <<'E'\nprint(1)\nE":  sum("print(1)\n"),
+		"python3.12 <<< 'print(1)'":            sum("print(1)\n"),
+		"python3.12 -u - <<E\nprint(1)\nE":     sum("print(1)\n"),
+		"cat main.go | python3.12 -":           never,
+		"python3.12 - < main.go":               never,
+		"python3.12 - <<E <<F\na\nE\nb\nF":     never,
+		"python3.12 -c \"$x\"":                 never,
+		"python3.12 - \"$x\" <<'E'\na\nE":      never,
+		"python3.12 -i -c x":                   never,
+		"python3.12 -m http.server":            never,
+		"python3.12 -X presite=evil -c x":      never,
+		"cd /tmp && python3.12 -c x":           never,
+		"cd /tmp && python3.12 - <<'E'\na\nE":  never,
+		"sh -c x":                              never,
+		"python3.12 -c x .env":                 never,
+		"python3.12 -c 'print(1)' > /dev/null": "",
+	} {
+		req := bash(text)
+		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
+		seg := plan.Segments[len(plan.Segments)-1]
+		got := never
+		for i, f := range seg.Findings {
+			switch {
+			case f.Allowed != approval.AllowThisCode, i > 0 && got != f.Value:
+				got = never
+			case i == 0:
+				got = f.Value
+			}
+			if got == never {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q: %+v", text, got, want, seg.Findings)
+		}
+	}
+}

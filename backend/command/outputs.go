@@ -1,0 +1,295 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// output is one file that a redirection writes, and the segments whose output may go
+// there: from the first to the one before the last.
+type output struct {
+	path     string
+	about    approval.Finding
+	from, to int
+}
+
+// toFile reads `> FILE`, which the runner opens itself. The finding names the effect
+// that covers it, or says why none does.
+func (t *textJob) toFile(seg *approval.Segment, name string, known, adds bool) (approval.Redirect, approval.Finding) {
+	switch {
+	case !known:
+		return approval.Redirect{}, finding(approval.ReasonWritesFile, "which file its redirection writes is known only when it runs")
+	case t.who == approval.Theirs, t.strict, t.noShell, t.depth > 0:
+		return approval.Redirect{}, finding(approval.ReasonWritesFile, "its shell would write %q", name)
+	}
+	r := approval.Redirect{To: approval.ToFile, Append: adds}
+	if !path.IsAbs(name) {
+		r.From = seg.Dir
+	}
+	file, folder, why := t.writes(seg.Dir, name, func(at string) bool { return t.made[at] })
+	r.File, r.Folder = &file, &folder
+	return r, why
+}
+
+// writes says of the file that a name leads to in a folder whether a redirection may
+// write it under an entry: the finding names the effect that covers it then, and
+// else says why none does. No link on the way to it is followed that an agent could
+// make, so that the path is where the file is.
+func (j *job) writes(dir, name string, made func(folder string) bool) (file, folder approval.File, why approval.Finding) {
+	no := func(format string, args ...any) (approval.File, approval.File, approval.Finding) {
+		return file, folder, finding(approval.ReasonWritesFile, "it writes %q, which "+format, append([]any{name}, args...)...)
+	}
+	at := path.Clean(join(dir, name))
+	base := path.Base(at)
+	switch {
+	case dir == "" && !path.IsAbs(name):
+		return no("is in a folder that only the run can tell")
+	case name == "" || len(at) >= maxPath || hasControl(name) || path.Base(name) != base || strings.HasSuffix(name, "/") || upward(name):
+		return no("does not say plainly which file it is")
+	}
+	temp := j.tempOf(at)
+	if temp != "" && !j.plan.Folder.Holds(at) {
+		at = temp
+	}
+	if !j.bytes(len(at)) || !j.spend(2) {
+		return no("cannot be looked at: %v", errSpent)
+	}
+	folder, err := j.look(path.Dir(at))
+	switch {
+	case err != nil && made(path.Dir(at)):
+		folder = approval.File{Path: path.Dir(at)}
+	case err != nil || !folder.IsFolder():
+		return no("is in no folder that is there")
+	case folder.Path != path.Dir(at):
+		return no("is reached through a link, or in other letters")
+	}
+	file, err = j.look(at)
+	there := err == nil
+	switch {
+	case there && file.Path != at, !there && j.World.Link(at) != "":
+		return no("is a link, or stored in other letters")
+	case there && !file.IsRegular():
+		return no("is no file")
+	case there && file.Links > 1:
+		return no("has other names as well")
+	case there && file.Mode&0o111 != 0:
+		return no("is a program")
+	case !there && !errors.Is(err, fs.ErrNotExist):
+		return no("cannot be looked at")
+	case !there:
+		file = approval.File{Path: at}
+	}
+	if what := j.protected(at, "", &approval.Segment{}); what != "" && what != folderWithSecrets {
+		return file, folder, finding(approval.ReasonProtectedState, "it writes to %s", what)
+	}
+	args := &arguments{job: j, dir: folder.Path}
+	switch {
+	case args.inGit(base), ofGit(at):
+		return no("is git's own")
+	case j.inPath(at):
+		return no("is where programs are found by their names")
+	case j.plan.Folder.Holds(at):
+		return file, folder, writesAllowed(name, approval.AllowProjectWrites)
+	case temp == "":
+		return no("is not in the project")
+	case there && !j.wrote(file):
+		return no("no command of this session made")
+	case folder.Ino != 0 && folder.UID != j.UID && !j.isTemp(folder.Path):
+		return no("is in somebody else's folder")
+	}
+	if _, in := j.checkoutOf(folder.Path); in {
+		return no("is in another project")
+	}
+	return file, folder, writesAllowed(name, approval.AllowTempWrites)
+}
+
+func writesAllowed(name string, by approval.Allowed) approval.Finding {
+	f := finding(approval.ReasonWritesFile, "it writes %q", name)
+	f.Allowed = by
+	return f
+}
+
+// tempOf returns where a path in the temp folder of the system really is, "" for one
+// that is not there. The links that lead to that folder are the system's.
+func (j *job) tempOf(at string) string {
+	for _, named := range j.Temp {
+		real, err := j.look(named)
+		if err != nil || !real.IsFolder() || real.Path == "/" || within(j.Home, real.Path) {
+			continue
+		}
+		for _, dir := range []string{path.Clean(named), real.Path} {
+			if at != dir && within(at, dir) {
+				return real.Path + at[len(dir):]
+			}
+		}
+	}
+	return ""
+}
+
+// isTemp reports whether a path is the temp folder of the system itself.
+func (j *job) isTemp(at string) bool {
+	return slices.ContainsFunc(j.Temp, func(named string) bool {
+		real, err := j.look(named)
+		return err == nil && real.Path == at
+	})
+}
+
+// wrote reports whether a command of the session made a file, which still is the
+// person's.
+func (j *job) wrote(file approval.File) bool {
+	return file.UID == j.UID && slices.ContainsFunc(j.written, func(f approval.File) bool { return f.Path == file.Path && f.SameFolder(file) })
+}
+
+// outputsOf notes the files that redirections write which an entry can cover, as output
+// of the segments from one to the one before another.
+func (t *textJob) outputsOf(list []approval.Redirect, about []approval.Finding, from, to int) {
+	for _, r := range list {
+		if r.To == approval.ToFile && len(about) > 0 {
+			t.outputs = append(t.outputs, output{r.File.Path, about[0], from, to})
+			about = about[1:]
+		}
+	}
+}
+
+// outputsAround has each command of a group answer for the files that redirections of
+// the group write. One in which no command is has no entry that could.
+func (t *textJob) outputsAround(group *approval.Segment, from int) {
+	to := len(t.plan.Segments)
+	if len(group.Outputs) == 0 {
+		return
+	}
+	if from == to {
+		t.ask(approval.ReasonWritesFile, "%s, and no command in it does", group.Outputs[0].Sentence)
+	}
+	for i := from; i < to; i++ {
+		seg := &t.plan.Segments[i]
+		seg.Outputs = slices.Concat(group.Outputs, seg.Outputs)
+	}
+	t.outputsOf(group.Redirects, group.Outputs, from, to)
+}
+
+// Output judges anew a file that a redirection of a plan writes: it, or its folder, is
+// not what was seen any more. wrote are the files that commands of the session made in
+// the temp folder by now. The finding says why it may not be written, if it may not.
+func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.Redirect, wrote []approval.File) (approval.Redirect, approval.Finding) {
+	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort(ctx), written: wrote}
+	j.plan.Cwd, j.plan.Folder = plan.Cwd, plan.Folder
+	file, folder, why := j.writes("", r.File.Path, func(string) bool { return false })
+	r.File, r.Folder = &file, &folder
+	if why.Allowed != "" && !j.spent() {
+		return r, approval.Finding{}
+	}
+	why.Allowed = ""
+	return r, why
+}
+
+// startsOutputs finds files that the text writes and also starts, or that a program
+// reads while they are written: no entry covers that.
+func (t *textJob) startsOutputs() {
+	for _, out := range t.outputs {
+		for i := range t.plan.Segments {
+			if !t.spend(1) {
+				return
+			}
+			seg := &t.plan.Segments[i]
+			switch {
+			case t.runsFile(seg, out.path):
+				t.never(out, "%s, which %s starts", first(seg.Argv))
+			case t.buildsFrom(seg, out.path):
+				t.never(out, "%s, from which %s starts what the project says", first(seg.Argv))
+			case t.readsMeanwhile(i, out):
+				t.never(out, "%s, which %s reads at the same time", first(seg.Argv))
+			}
+		}
+	}
+}
+
+// never takes from the finding about a file what covers it.
+func (t *textJob) never(out output, format string, by string) {
+	for i := range t.plan.Segments {
+		list := t.plan.Segments[i].Outputs
+		for k := range list {
+			if list[k] == out.about {
+				list[k] = finding(approval.ReasonWritesFile, format, out.about.Sentence, by)
+			}
+		}
+	}
+}
+
+// tellOutputs adds what is known of the files that redirections write to the findings,
+// once nothing else is read by these.
+func (j *job) tellOutputs() {
+	for i := range j.plan.Segments {
+		seg := &j.plan.Segments[i]
+		seg.Findings = append(seg.Findings, seg.Outputs...)
+	}
+}
+
+// runsFile reports whether a segment starts a file, or reads its program from it.
+func (t *textJob) runsFile(seg *approval.Segment, at string) bool {
+	for res := seg.Program; res != nil; res = res.Interpreter {
+		if res.File.Path == at {
+			return true
+		}
+	}
+	return slices.ContainsFunc(seg.Code, func(f approval.File) bool {
+		real, err := t.look(f.Path)
+		return f.Path == at || err == nil && real.Path == at
+	}) || len(seg.Argv) > 0 && strings.Contains(seg.Argv[0], "/") && path.Clean(join(seg.Dir, seg.Argv[0])) == at
+}
+
+// recipes are files in which tools that build and test find what they start.
+var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml taskfile.yaml package.json deno.json go.mod go.work cargo.toml build.rs build.zig
+	dockerfile compose.yml compose.yaml docker-compose.yml docker-compose.yaml pyproject.toml setup.py setup.cfg tox.ini noxfile.py tasks.py conftest.py pytest.ini
+	gruntfile.js gulpfile.js build.gradle build.gradle.kts settings.gradle pom.xml build.sbt cmakelists.txt meson.build composer.json mix.exs pubspec.yaml melos.yaml build.xml`)
+
+// buildsFrom reports whether a segment starts what the project says, and that is said
+// in a file, which is one of these by its name, or is named in its words.
+func (t *textJob) buildsFrom(seg *approval.Segment, at string) bool {
+	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || t.namesFile(seg, at))
+}
+
+// namesFile reports whether the words of a segment name a file.
+func (t *textJob) namesFile(seg *approval.Segment, at string) bool {
+	for _, word := range seg.Argv[1:] {
+		for _, name := range pieces(word) {
+			if !t.tick(1) {
+				return true
+			}
+			real, err := t.look(join(seg.Dir, name))
+			if path.Clean(join(seg.Dir, name)) == at || err == nil && real.Path == at {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readsMeanwhile reports whether a segment is a stage of a pipeline in which another
+// one writes a file, which it was judged by.
+func (t *textJob) readsMeanwhile(index int, out output) bool {
+	seg := &t.plan.Segments[index]
+	if seg.Program == nil || seg.Kind == approval.KindReader || seg.Profiled && !seg.Looked && !seg.FromFile {
+		return false
+	}
+	at := index
+	for t.plan.Segments[at].Via > 0 {
+		at = t.plan.Segments[at].Via - 1
+	}
+	for _, stages := range t.pipes {
+		from, end := stages[0], stages[len(stages)-1]
+		if at < from || at >= end || out.to <= from || out.from >= end {
+			continue
+		}
+		if t.namesFile(seg, out.path) {
+			return true
+		}
+	}
+	return false
+}

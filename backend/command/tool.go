@@ -1,0 +1,31 @@
+package command
+
+import (
+	"path"
+	"strings"
+)
+
+// tool reads the name of a program that a package of the project brought, and the
+// words for it: npx starts the nearest node_modules/.bin/NAME, and fetches a package
+// of that name where there is none. What it fetches asks.
+func (a *arguments) tool(p *profile, word argument, rest []argument) {
+	name := word.text
+	if word.open != nil || word.made || name == "" || strings.Trim(name, wordLetters+".") != "" || strings.Trim(name[:1], ".-") == "" {
+		a.unknown(p, "the word %q", name)
+		return
+	}
+	for dir := a.dir; a.plan.Folder.Holds(dir) && !a.spent(); dir = path.Dir(dir) {
+		at := path.Join(dir, "node_modules/.bin", name)
+		file, err := a.look(at)
+		if err != nil {
+			continue
+		}
+		if !file.IsRegular() || !a.plan.Folder.Holds(file.Path) {
+			break // a link out of the project, or no program
+		}
+		word.text = at
+		a.commands = append(a.commands, inner{words: append([]argument{word}, rest...), dir: a.dir})
+		return
+	}
+	a.unknown(p, "the word %q", name)
+}
