@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -72,11 +73,27 @@ func (c policyStops) list(p *program) (list []*replayed, err error) {
 			if err := p.ctx.Err(); err != nil {
 				return nil, err
 			}
-			plan := b.analyzer.Analyze(p.ctx, one.request(), b.folder(one.Folder))
-			list = append(list, &replayed{one, b, plan})
+			list = append(list, &replayed{one, b, b.planned(p.ctx, one)})
 		}
 	}
 	return list, nil
+}
+
+// planned plans a command of a list. A list has no times, so what is in the temp folder
+// and is written by a redirection counts as made by its session.
+func (b *bench) planned(ctx context.Context, one listed) approval.Plan {
+	req, folder := one.request(), b.folder(one.Folder)
+	plan := b.analyzer.Analyze(ctx, req, folder)
+	for _, to := range plan.Targets {
+		temp := slices.ContainsFunc(b.analyzer.Temp, func(dir string) bool { return strings.HasPrefix(to.Path, dir+"/") })
+		if file, err := b.analyzer.World.Look(to.Path); temp && err == nil {
+			req.Wrote = append(req.Wrote, file)
+		}
+	}
+	if len(req.Wrote) == 0 {
+		return plan
+	}
+	return b.analyzer.Analyze(ctx, req, folder)
 }
 
 // benchIn judges on the machine that a file describes, or on this one.
