@@ -109,9 +109,15 @@ func (s Start) Make(project string, program Program) Made {
 func (s Start) narrowed(e approval.Entry, tool command.Tool, project string) approval.Entry {
 	e.Args, e.ArgsExact, e.ArgPattern = slices.Clone(tool.Args), tool.Exact, tool.ArgPattern
 	e.Identity, e.Allows = slices.Clone(e.Identity), s.allows()
-	e.Cwd, e.AddedBy = project, strings.ToLower(s.Title())
+	e.Cwd, e.AddedBy = project, s.by()
 	return e
 }
+
+// by is who added the entries of a start.
+func (s Start) by() string { return strings.ToLower(s.Title()) }
+
+// Made reports whether a start made an entry.
+func (s Start) Made(e approval.Entry) bool { return e.AddedBy == s.by() }
 
 func (m *Made) add(e approval.Entry, name string) {
 	for _, have := range m.Entries {
