@@ -17,20 +17,24 @@ const (
 	// holds a secret.
 	AllowProjectWrites Allowed = "writes-project"
 	// AllowTempWrites is the same in the temp folder of the system, of a file that
-	// is not there yet or that a command of this session wrote.
+	// is not there yet or that a command of this session made; and the removal of
+	// such a one.
 	AllowTempWrites Allowed = "writes-temp"
 	// AllowProjectCode is the start of a program or a script that lies in the
 	// session's folder and that the request names.
 	AllowProjectCode Allowed = "runs-project-code"
 	// AllowNetworkReads is a request to a host of Entry.Hosts that sends nothing.
 	AllowNetworkReads Allowed = "reads-network"
+	// AllowNetworkSends is a request to a host of Entry.Hosts that may send something
+	// or change what the host has.
+	AllowNetworkSends Allowed = "sends-network"
 	// AllowThisCode is program text in the arguments or the input: only with exact
 	// arguments, and with the same text as input (Entry.Input).
 	AllowThisCode Allowed = "runs-this-code"
 )
 
 // AllAllowed are all words of Entry.Allows.
-var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowThisCode}
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode}
 
 func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
 
@@ -46,12 +50,19 @@ func (e Entry) MixedAllows() string {
 		return `allows runs-this-code: that needs "args" and "argsExact"`
 	case e.Input != "" && !has(AllowThisCode):
 		return `has "input" without runs-this-code in "allows"`
-	case has(AllowNetworkReads) && len(e.Hosts) == 0:
-		return `allows reads-network: that needs "hosts"`
-	case len(e.Hosts) > 0 && !has(AllowNetworkReads):
-		return `has "hosts" without reads-network in "allows"`
+	case e.network() && len(e.Hosts) == 0:
+		return `allows requests: reads-network and sends-network need "hosts"`
+	case len(e.Hosts) > 0 && !e.network():
+		return `has "hosts" without reads-network or sends-network in "allows"`
 	}
 	return ""
+}
+
+// network reports whether an entry says of itself to which hosts its requests go. One
+// that does not is for the program whatever it asks, as each was before there were
+// these words.
+func (e Entry) network() bool {
+	return slices.Contains(e.Allows, AllowNetworkReads) || slices.Contains(e.Allows, AllowNetworkSends)
 }
 
 // Covers reports whether an entry lets pass what asks for these reasons; about is the
@@ -60,8 +71,8 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 	for _, f := range findings {
 		covered := f.Allowed != "" && slices.Contains(e.Allows, f.Allowed)
 		switch f.Allowed {
-		case AllowNetworkReads:
-			covered = covered && slices.Contains(e.Hosts, f.Value)
+		case AllowNetworkReads, AllowNetworkSends:
+			covered = covered && slices.Contains(e.Hosts, f.Value) || !e.network() && len(e.Hosts) == 0
 		case AllowThisCode:
 			covered = covered && e.ArgsExact && e.Input == f.Value
 		}
@@ -76,14 +87,15 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 // where no entry can.
 func (e Entry) Covering(findings []Finding) (Entry, bool) {
 	for _, f := range findings {
-		if f.Allowed == "" {
+		network := f.Allowed == AllowNetworkReads || f.Allowed == AllowNetworkSends
+		if f.Allowed == "" || network && f.Value == "" {
 			return e, false
 		}
 		if !slices.Contains(e.Allows, f.Allowed) {
 			e.Allows = append(slices.Clone(e.Allows), f.Allowed)
 		}
 		switch f.Allowed {
-		case AllowNetworkReads:
+		case AllowNetworkReads, AllowNetworkSends:
 			if !slices.Contains(e.Hosts, f.Value) {
 				e.Hosts = append(slices.Clone(e.Hosts), f.Value)
 			}

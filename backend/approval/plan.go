@@ -17,6 +17,8 @@ type Plan struct {
 	Cwd File `json:"cwd"`
 	// Folder is what counts as inside for it.
 	Folder Folder `json:"folder,omitzero"`
+	// Others are other projects in which its commands start what these say.
+	Others []Folder `json:"-"`
 	// Segments are the simple commands, in the order of the text.
 	Segments []Segment `json:"segments"`
 	// Root says in which order the segments run. It is nil when the text is
@@ -133,11 +135,22 @@ const (
 	PartOutput PartKind = "output" // what Run prints
 )
 
+// Search are folders that a text adds to PATH.
+type Search struct {
+	// Before and After stand before what PATH holds, and behind it.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	// Venv is the environment of Python that was activated, "" for none.
+	Venv string `json:"venv,omitempty"`
+}
+
 // Assign gives a variable a value.
 type Assign struct {
-	Name   string `json:"name"`
-	Value  Word   `json:"value,omitempty"`
-	Export bool   `json:"export,omitempty"`
+	// Search is what PATH gets besides what it holds; Value is nothing then.
+	Search *Search `json:"search,omitempty"`
+	Name   string  `json:"name"`
+	Value  Word    `json:"value,omitempty"`
+	Export bool    `json:"export,omitempty"`
 }
 
 // Variable is one of the environment that a program gets, and that is not known to
@@ -188,6 +201,10 @@ type Segment struct {
 	// Builtin names what the runner does itself ("cd", "echo"); no program
 	// starts then.
 	Builtin string `json:"builtin,omitempty"`
+	// Adds is what a builtin adds to PATH for what follows, and Search what the text
+	// had added where it stands; nil for nothing.
+	Adds   *Search `json:"adds,omitempty"`
+	Search *Search `json:"-"`
 	// Redirects are in the order they were written.
 	Redirects []Redirect `json:"redirects,omitempty"`
 	// Outputs are those of Findings that are about files which its redirections
@@ -212,6 +229,9 @@ type Segment struct {
 	// Profiled tells that its arguments were read one by one: what they do
 	// beyond the program's own job is in Findings.
 	Profiled bool `json:"profiled,omitempty"`
+	// Command is where in Argv the command of the program stands ("log" of git), where
+	// nothing but flags and folders stands before it; else 0.
+	Command int `json:"-"`
 	// Effects are what its job is and a person is told all the same.
 	Effects []Effect `json:"effects,omitempty"`
 	// Code are the files with program text that its words name, as they were

@@ -28,6 +28,7 @@ const (
 	ReasonDeletes           Reason = "deletes"
 	ReasonOutsideFolder     Reason = "outside-folder"
 	ReasonUploads           Reason = "uploads"
+	ReasonNetwork           Reason = "uses-network"
 	ReasonChangesConfig     Reason = "changes-config"
 	ReasonChangesSystem     Reason = "changes-system"
 	ReasonSteersScreen      Reason = "steers-screen"
@@ -60,7 +61,8 @@ type Finding struct {
 	Sentence string `json:"sentence,omitempty"`
 	// Allowed is the word of Entry.Allows with which an entry lets it pass; empty
 	// where none can. Value is what the entry must name besides: the host of
-	// AllowNetworkReads, and the SHA-256 of the input of AllowThisCode, "" for
+	// AllowNetworkReads and AllowNetworkSends, "" for one that nobody knows, which
+	// only an entry covers that says nothing of hosts; and the SHA-256 of the input of AllowThisCode, "" for
 	// code in the arguments.
 	Allowed Allowed `json:"-"`
 	Value   string  `json:"-"`

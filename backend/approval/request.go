@@ -49,6 +49,9 @@ type Request struct {
 	// Wrote are the files that commands of its session made in the temp folder, as
 	// the gate saw it.
 	Wrote []File
+	// ProjectOf works out the project that another folder lies in, by the rule of the
+	// session's folder; nil where nobody can.
+	ProjectOf func(dir string) Folder
 	// Progress is told when the request is asked about, answered and started,
 	// unless it is nil. It must not wait for the gate.
 	Progress func(EventKind)

@@ -110,7 +110,10 @@ type arguments struct {
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
 	said     []said              // its options and operands, in the order of its words
+	command  int                 // where its command stands, behind flags and folders alone
+	valued   bool                // an option with a value that is no folder was given
 	places   map[string][]string // values of options, where it writes names of its own making
+	request  request             // what it asks servers
 	// sets are the variables that it gives the command that it starts.
 	sets []approval.Variable
 }
@@ -210,7 +213,7 @@ func (a *arguments) read(p *profile, args []argument) {
 			a.unknown(p, "the word --")
 		case arg == "--" && p.after != nil:
 			p, a.count = p.after, 0
-		case arg == "--" && p.subs == nil:
+		case arg == "--" && !p.commands():
 			a.stopped, a.said = true, append(a.said, said{option: arg})
 			for i, operand := range args {
 				if a.spent() || a.operand(p, operand, args[i+1:]) {
@@ -224,8 +227,11 @@ func (a *arguments) read(p *profile, args []argument) {
 			args = a.short(p, word, args)
 		case p.subs != nil && p.is["plus"] && a.plus == 0 && word.open == nil && strings.HasPrefix(arg, "+") && plainName(arg[1:], "") && !strings.Contains(arg, "/"):
 			a.plus++
-		case p.subs != nil && (p.subs[arg] != nil || !p.any):
+		case p.subs != nil && (p.subs[arg] != nil || !p.any || p.subs[anyTask] != nil && a.isTask(word)):
 			sub := p.subs[arg]
+			if sub == nil && a.isTask(word) {
+				sub = p.subs[anyTask]
+			}
 			if any := p.subs["*"]; sub == nil && any != nil && isPackage(arg) {
 				sub = any
 			}
@@ -233,9 +239,16 @@ func (a *arguments) read(p *profile, args []argument) {
 				a.unknown(p, "the command %q", arg)
 				return
 			}
+			if a.command == 0 && a.plainly() {
+				a.command = word.at
+			}
 			p, a.count = sub, 0
 			delete(a.has, "alone")
 			a.begin(p)
+			if p.is["itself"] {
+				a.commands = append(a.commands, inner{words: append([]argument{word}, args...), dir: a.dir})
+				return
+			}
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})
 			}
@@ -262,6 +275,35 @@ func (a *arguments) readsInput(yes bool) {
 	}
 }
 
+// anyTask is the name in a profile that stands for each task of a project whose name
+// has a colon in it.
+const anyTask = ":"
+
+// isTask reports whether a word is such a name, and none of a file or of an address.
+func (a *arguments) isTask(word argument) bool {
+	first, _, colon := strings.Cut(word.text, ":")
+	return colon && word.open == nil && plainName(word.text, ":") && strings.Trim(word.text, wordLetters+".:") == "" &&
+		!addressing()[strings.ToLower(first)] && !a.isHere(word.text)
+}
+
+var addressing = words("blob bun data file git github http https jsr link node npm patch portal workspace")
+
+// commands reports whether a program has subcommands that are no options.
+func (p *profile) commands() bool {
+	for name := range p.subs {
+		if !strings.HasPrefix(name, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// plainly reports whether nothing was said so far but flags, and folders in which the
+// command runs.
+func (a *arguments) plainly() bool {
+	return !a.valued && a.count == 0
+}
+
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
 	if p.is["project"] {
@@ -270,10 +312,31 @@ func (a *arguments) begin(p *profile) {
 	if p.is["network"] {
 		a.shows(approval.EffectNetwork)
 	}
-	if p.is["project"] && (!a.plan.Folder.Holds(a.dir) || a.inGit(".")) {
+	if p.is["project"] && (!a.someProject(a.dir) || a.inGit(".")) {
 		a.find(approval.ReasonOutsideFolder, "%s starts what a folder names that is not known to be a project", p.name)
 	}
 }
+
+// someProject reports whether a folder lies in the session's folder, or in another
+// project of the person: an agent may as well say that it works there. Nothing else
+// counts as inside for that.
+func (j *job) someProject(dir string) bool {
+	if j.plan.Folder.Holds(dir) || slices.ContainsFunc(j.plan.Others, func(f approval.Folder) bool { return f.Holds(dir) }) {
+		return true
+	}
+	if dir == "" || j.plan.Folder.Path == "" || j.projectOf == nil || !j.spend(lookingUp) {
+		return false
+	}
+	other := j.projectOf(dir)
+	if !other.Holds(dir) {
+		return false
+	}
+	j.plan.Others = append(j.plan.Others, other)
+	return true
+}
+
+// lookingUp is what it costs to find the project of a folder, in looks at the disk.
+const lookingUp = 64
 
 // shows notes an effect that is told although it passes.
 func (a *arguments) shows(e approval.Effect) {
@@ -473,7 +536,11 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 		a.tool(p, word, rest)
 		return true
 	}
-	if e == effectCommand || e == effectFed {
+	if e == effectVenv && a.ofVenv(&word) {
+		a.unknown(p, "%q, of which more than one .venv has one,", word.text)
+		return true
+	}
+	if e == effectCommand || e == effectFed || e == effectVenv {
 		a.commands = append(a.commands, inner{append([]argument{word}, rest...), a.dir, e == effectFed, e == effectFed})
 		return true
 	}

@@ -80,6 +80,7 @@ type Analyzer struct {
 type searchDir struct {
 	dir     string
 	existed bool
+	venv    bool // it is that of an environment of Python that the text activated
 }
 
 // SetPath sets the login PATH. The PATH of a request never counts.
@@ -87,7 +88,7 @@ func (a *Analyzer) SetPath(dirs []string) {
 	a.path, a.elsewhere.read = nil, time.Time{}
 	for _, dir := range dirs {
 		_, err := a.World.Look(dir)
-		a.path = append(a.path, searchDir{dir, err == nil})
+		a.path = append(a.path, searchDir{dir: dir, existed: err == nil})
 	}
 }
 
@@ -102,7 +103,7 @@ func (a *Analyzer) Analyze(ctx context.Context, req *approval.Request, folder ap
 }
 
 func (a *Analyzer) analyze(ctx context.Context, req *approval.Request, folder approval.Folder) *job {
-	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote}
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote, projectOf: req.ProjectOf}
 	j.plan.Argv, j.plan.Folder = req.Command, folder
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
@@ -150,8 +151,12 @@ type job struct {
 	feeds int
 	// requested are the variables that the request sets.
 	requested map[string]string
+	// projectOf works out the project that another folder lies in, nil for none.
+	projectOf func(dir string) approval.Folder
 	// written are the files that commands of the session made in the temp folder.
 	written []approval.File
+	// added is what the text has added to PATH, nil for nothing.
+	added *approval.Search
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int

@@ -273,11 +273,12 @@ var texts = []struct{ in, want string }{
 	{`find . -exec cat "$USER" ';'`, `find . -exec cat "$USER" ;`},
 	{`find . -exec cat $USER ';'`, `find . -exec cat $USER ; find:runtime-value`},
 	// Words of which the beginning says enough, and others.
-	{`curl "http://localhost:$USER/x"`, `curl "http://localhost:$USER/x"`},
-	{`curl -H "X-Id: $USER" http://x`, `curl -H "X-Id: $USER" http://x`},
+	{`curl "http://localhost:$USER/x"`, `curl "http://localhost:$USER/x" curl:runtime-value`},
+	{`curl "http://localhost:80/$USER"`, `curl "http://localhost:80/$USER" curl:uses-network`},
+	{`curl -H "X-Id: $USER" http://x`, `curl -H "X-Id: $USER" http://x curl:uses-network`},
 	{`curl "f$USER"`, `curl "f$USER" curl:runtime-value`},
-	{`curl -d "@a$USER" http://x`, `curl -d "@a$USER" http://x curl:runtime-value`},
-	{`curl -d "$USER" http://x`, `curl -d "$USER" http://x curl:runtime-value`},
+	{`curl -d "@a$USER" http://x`, `curl -d "@a$USER" http://x curl:runtime-value curl:uses-network`},
+	{`curl -d "$USER" http://x`, `curl -d "$USER" http://x curl:runtime-value curl:uses-network`},
 	{`make TAG=latest`, `make TAG=latest`},
 	{`make RUN=rm`, `make RUN=rm make:starts-program`},
 	// What names nothing.

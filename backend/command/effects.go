@@ -28,7 +28,7 @@ func (j *job) effects(seg *approval.Segment) {
 	}
 	args, reader := j.profiled(seg), readerWords{}
 	if args != nil {
-		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code = true, args.looked, args.program, args.effects, args.code
+		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code, seg.Command = true, args.looked, args.program, args.effects, args.code, args.command
 		seg.Targets = args.changed(path.Base(seg.Program.Path))
 		j.fedProgram(seg, args)
 		seg.Findings = append(seg.Findings, args.findings...)

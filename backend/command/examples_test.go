@@ -81,7 +81,7 @@ func lineNames(line string) (names []string) {
 // stands reports whether an option, or the name of a subcommand, is among
 // words: as it is, with a value, or as a letter in a bundle.
 func stands(name string, words []string) bool {
-	return name == "*" || slices.ContainsFunc(words, func(word string) bool {
+	return name == "*" || name == anyTask && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, ":") }) || slices.ContainsFunc(words, func(word string) bool {
 		short := len(name) == 2 && name[0] == '-' && strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--")
 		start, open := strings.CutSuffix(name, "*")
 		return word == name || word == "-"+name || strings.HasPrefix(word, name+"=") || open && strings.HasPrefix(word, start) || short && strings.Contains(word[1:], name[1:])

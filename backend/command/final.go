@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -11,7 +12,7 @@ import (
 // final: in dir, which is cwd of the request or where a cd has led. Its first
 // segment is the command itself, resolved anew; as is what it was judged as.
 func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.Segment, argv []string, dir string) approval.Plan {
-	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort(ctx)}
+	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort(ctx), added: as.Search}
 	j.plan.Cwd, j.plan.Folder, j.plan.Shell, j.plan.Text = plan.Cwd, plan.Folder, plan.Shell, Quote(argv)
 	if j.plan.Shell == "" {
 		j.plan.Shell = "bash"
@@ -20,13 +21,15 @@ func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.
 		j.feeds, j.passesOn = 1, 1
 	}
 	t := &textJob{job: j, text: j.plan.Text, grammar: textShells[j.plan.Shell], ring2: true}
-	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env, Redirects: as.Redirects, Outputs: as.Outputs}
+	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env, Redirects: as.Redirects, Outputs: as.Outputs, Search: as.Search}
 	t.shellWord(&seg)
 	j.plan.Segments = append(j.plan.Segments, seg)
-	if len(seg.Findings) == 0 && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
+	lasts := slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return f.Allowed == "" })
+	if !lasts && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
 		j.plan.Root = &approval.Node{Op: approval.OpRun}
 	}
 	j.nested(0)
+	j.inVenvs()
 	j.tellOutputs()
 	j.cap()
 	return j.plan

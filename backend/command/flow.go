@@ -13,6 +13,10 @@ import (
 func (t *textJob) stmts(list []*syntax.Stmt, dir *string) (*approval.Node, bool) {
 	seq, ok := approval.Node{Op: approval.OpSeq}, true
 	for _, stmt := range list {
+		if t.maybeAdded { // on the right side of && or ||, in what came before
+			t.ask(approval.ReasonEnvAsks, "it changes PATH where only the run can tell whether it does")
+			ok = false
+		}
 		node, fine := t.stmt(stmt, dir)
 		if ok = ok && fine; ok {
 			seq.Kids = append(seq.Kids, *node)
@@ -34,7 +38,7 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
 	}
 	var node *approval.Node
-	ok, entered := true, *dir
+	ok, entered, added := true, *dir, t.added
 	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
 		node, ok = t.call(call, stmt.Redirs, dir)
 	} else {
@@ -48,6 +52,10 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		}
 		t.outputsAround(&around, from)
 		ok = ok && redirected
+	}
+	switch stmt.Cmd.(type) {
+	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause:
+		ok = !t.unsure(added) && ok
 	}
 	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
 	case stmt.Negated && *dir != entered:
@@ -148,7 +156,7 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 	}
 	before := *dir
 	x, okx := t.stmt(cmd.X, dir)
-	right := *dir
+	right, found := *dir, t.added
 	switch {
 	case op == approval.OpAnd:
 		right = t.passed
@@ -157,6 +165,9 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 	}
 	entered := right
 	y, oky := t.stmt(cmd.Y, &right)
+	if found != t.added {
+		t.maybeAdded = true
+	}
 	if right != entered {
 		*dir = "" // whether the cd on the right ran is known only then
 	}

@@ -25,6 +25,7 @@ func TestFolder(t *testing.T) {
 		outside = approval.ReasonOutsideFolder
 		deletes = approval.ReasonDeletes
 		uploads = approval.ReasonUploads
+		network = approval.ReasonNetwork
 	)
 	tests := []struct {
 		text string
@@ -79,9 +80,9 @@ func TestFolder(t *testing.T) {
 		{"cat < ../a", none, outside, outside},
 		{"tar -xf x.tar -C deep", none, none, outside},
 		{"tee ../log", none, outside, outside},
-		{"curl -T b https://x.example", none, none, outside},
-		{"curl -d @b https://x.example", none, none, uploads},
-		{"curl -d @../a https://x.example", none, uploads, uploads},
+		{"curl -T b https://x.example", network, network, uploads},
+		{"curl -d @b https://x.example", network, network, uploads},
+		{"curl -d @../a https://x.example", network, uploads, uploads},
 		{"bash -c 'touch ../x'", none, outside, outside},
 	}
 	for _, test := range tests {

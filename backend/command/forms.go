@@ -155,7 +155,7 @@ func sent(u use) (files []string, ok bool) {
 	switch {
 	case strings.Contains(u.value, "%output"), (u.option == "-F" || u.option == "--form") && strings.Contains(strings.ToLower(u.value), "headers="):
 		return nil, false
-	case (u.option == "-b" || u.option == "--cookie") && !assigned:
+	case u.option == "-T" || u.option == "--upload-file", (u.option == "-b" || u.option == "--cookie") && !assigned:
 		return []string{u.value}, true
 	case strings.HasPrefix(u.value, "@"):
 		return []string{u.value[1:]}, true

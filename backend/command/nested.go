@@ -14,6 +14,7 @@ import (
 // shells and their like count as one.
 func (j *job) nested(index int) {
 	outer := j.plan.Segments[index]
+	defer j.with(outer.Search)()
 	if outer.Program == nil && outer.Builtin == "" && startingBuiltins()[first(outer.Argv)] {
 		outer.Kind = approval.KindWrapper
 	} else if outer.Program == nil {
@@ -63,7 +64,7 @@ func (j *job) nested(index int) {
 		kind := kindOf(path.Base(res.Path), path.Base(res.File.Path))
 		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
 		seg := approval.Segment{
-			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Env: env, Via: index + 1,
+			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Env: env, Search: outer.Search, Via: index + 1,
 			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
 		}
 		if !j.spend(len(seg.Argv)) || !j.bytes(bytesOf(seg.Argv)) { // they are looked at again for each word before them
@@ -88,7 +89,7 @@ func (j *job) inner(index int, outer *approval.Segment) {
 			j.nameAll(outer)
 			return
 		}
-		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Env: appendNew(outer.Env, read.sets), Via: index + 1, Word: one.words[0].at}
+		seg := approval.Segment{Start: outer.Start, End: outer.End, Dir: one.dir, Env: appendNew(outer.Env, read.sets), Search: outer.Search, Via: index + 1, Word: one.words[0].at}
 		for i, word := range one.words {
 			if seg.Argv = append(seg.Argv, word.text); word.open != nil {
 				open := *word.open
@@ -149,7 +150,7 @@ func (j *job) innerText(index int, outer approval.Segment) bool {
 	if !ok || j.depth >= maxLayers || !j.parse(text) {
 		return false
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn, added: j.added}
 	inner.plan.Cwd.Path, inner.plan.Folder, inner.plan.Shell = outer.Dir, j.plan.Folder, "sh"
 	inner.text(text, "bash")
 	j.plan.Findings = append(j.plan.Findings, inner.plan.Findings...)

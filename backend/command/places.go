@@ -198,7 +198,9 @@ func (a *arguments) into(u use) {
 	}
 	for _, a.dir = range dirs {
 		if !a.inside(value) || a.inGit(value) {
-			a.written = append(a.written, finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value))
+			why := finding(approval.ReasonOutsideFolder, "%s writes %q, which is not known to be in the project", u.who, value)
+			why.Allowed = a.allowedWrite(u)
+			a.written = append(a.written, why)
 			break
 		}
 	}
@@ -229,6 +231,7 @@ func (a *arguments) finish(p *profile) {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
 	}
 	a.finishLast(p)
+	a.finishRequest(p)
 	a.finishDerived(p)
 	if !a.has["reads"] {
 		a.findings = append(a.findings, a.written...)

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 	"sync"
@@ -85,6 +86,24 @@ type example struct {
 type library struct {
 	programs map[string]*profile
 	examples []example
+	// likes are subcommands that are programs of other profiles, by their names.
+	likes map[*profile]string
+}
+
+// become makes subcommands what the programs are that they start, and tells that the
+// project may have another one by that name.
+func (l *library) become() error {
+	for p, name := range l.likes {
+		program := l.programs[name]
+		if program == nil {
+			return fmt.Errorf("there is no program %q for %s", name, p.name)
+		}
+		*p = *program
+		p.reading, p.is = nil, maps.Clone(program.is)
+		p.is["project"] = true
+	}
+	l.likes = nil
+	return nil
 }
 
 // profiles are read at the first use. A test reads them all, so that a
@@ -101,7 +120,7 @@ func mustRead(pattern string) *library {
 }
 
 func readProfiles(files fs.FS, pattern string) (*library, error) {
-	l := &library{programs: map[string]*profile{}}
+	l := &library{programs: map[string]*profile{}, likes: map[*profile]string{}}
 	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		return nil, err
@@ -122,7 +141,7 @@ func readProfiles(files fs.FS, pattern string) (*library, error) {
 			}
 		}
 	}
-	return l, nil
+	return l, l.become()
 }
 
 // CommandWords returns how many of the words behind the first one name a
@@ -134,7 +153,7 @@ func CommandWords(argv []string) (n int) {
 	}
 	p := profiles().programs[path.Base(argv[0])]
 	for _, arg := range argv[1:] {
-		if p == nil || p.subs == nil || strings.HasPrefix(arg, "-") || p.subs[arg] == nil {
+		if p == nil || p.subs == nil || p.subs[arg] == nil {
 			break
 		}
 		p = p.subs[arg]

@@ -48,6 +48,8 @@ func (r *profileReader) read(line string) error {
 		return r.derives(fields)
 	case "reading", "works":
 		return r.listed(word, fields)
+	case "like":
+		return r.like(fields)
 	}
 	switch {
 	case traits()[word]:
@@ -70,7 +72,7 @@ func (r *profileReader) read(line string) error {
 // traits are the directives that are one word, optionLists those that name
 // options.
 var (
-	traits      = words("number single plus adds joined project nostop mixed assigns atfile apart exact old walks rest dash")
+	traits      = words("number single plus adds joined project nostop mixed assigns itself atfile apart exact old walks rest dash")
 	optionLists = words("needs guards late alone given dry reads gathers links recursive names")
 )
 
@@ -105,6 +107,17 @@ func (r *profileReader) listed(start string, commands []string) error {
 	}
 	if *list = commands; len(commands) == 0 {
 		*list = []string{""}
+	}
+	return nil
+}
+
+// like takes down which program a command of this one is.
+func (r *profileReader) like(names []string) error {
+	if len(names) != 1 || len(r.now) == 0 || r.now[0] == r.program {
+		return fmt.Errorf("like needs a subcommand and one program")
+	}
+	for _, p := range r.now {
+		r.library.likes[p] = names[0]
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ var settings = strings.Fields(`.eslintrc.json .golangci.yml .mocharc.yml .pre-co
 // examined judges one command by its profile, in a folder of its own.
 func examined(argv []string) approval.Segment {
 	world := "/home/ann/p/README.md /home/ann/p/src/a.c"
-	if strings.HasPrefix(argv[0], "npx") { // "here" is a tool of the project, "away" leads to another program
+	if slices.Contains(argv, "here") || slices.Contains(argv, "away") { // "here" is a tool of the project, "away" leads to another program
 		world = "/home/ann/p/node_modules/.bin/away -> /usr/bin/x\n/usr/bin/x /home/ann/p/node_modules/.bin/here " + world
 	}
 	for _, word := range argv {

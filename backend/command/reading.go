@@ -20,6 +20,9 @@ type Tool struct {
 	Exact bool
 	// ArgPattern is that of an entry, "" for any arguments.
 	ArgPattern string
+	// Hosts are the only ones that it may ask something, of a program that asks
+	// servers: an entry without hosts would let it ask and send anything.
+	Hosts []string
 }
 
 // ReadingTools are all of them, by name: programs that only read by their kind,
@@ -34,9 +37,9 @@ func ReadingTools() (tools []Tool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		for _, words := range known[name].reading {
-			t := Tool{Name: name}
-			if words, t.Exact = strings.CutSuffix(words, "/."); words != "" {
-				t.Args = strings.Split(words, "/")
+			t := toolOf(name, words)
+			if known[name].asksServers() {
+				t.Hosts = []string{"localhost"}
 			}
 			if !slices.ContainsFunc(tools, func(have Tool) bool { return have.Name == name && len(have.Args) == 0 && !have.Exact }) {
 				tools = append(tools, t)
@@ -58,6 +61,9 @@ func OnlyReads(argv []string) bool {
 }
 
 var readingTools = sync.OnceValue(ReadingTools)
+
+// asksServers reports whether a program asks the servers that its words name.
+func (p *profile) asksServers() bool { return slices.Contains(p.operands, "address") }
 
 // toolOf reads a command of a program as its profile writes it.
 func toolOf(name, words string) Tool {

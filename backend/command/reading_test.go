@@ -10,15 +10,16 @@ import (
 )
 
 // onlyReading are the effects that may pass in what is called reading. All others
-// ask always, or let a value through that is written, run or sent.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool sink repo package settings environment var")
+// ask always, or let a value through that is written, run or sent. Those of requests
+// ask unless the entry covers them.
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq yq awkfile sedfile owner pull inside folder moves file command fed run tool venv sink repo package settings environment var address method header format agent body follows resolve sends")
 
 // beyond says which option or operand of a profile can do more than read, or one of
 // these effects, without being asked about; "" for none.
 func (p *profile) beyond(more map[string]bool) string {
 	asks := func(e effect) bool {
 		rule := effects()[e]
-		return e == effectNone || onlyReading()[string(e)] || more[string(e)] || rule.reason != approval.ReasonNone && rule.check == nil && rule.note == nil
+		return e == effectNone || onlyReading()[string(e)] || more[string(e)] || rule.reason != approval.ReasonNone && rule.check == nil
 	}
 	for name, o := range p.options {
 		if !asks(o.effect) {
@@ -38,20 +39,24 @@ func (p *profile) beyond(more map[string]bool) string {
 func TestReadingOnlyReads(t *testing.T) {
 	for name, p := range profiles().programs {
 		for _, words := range p.reading {
-			at := p
+			at, value := p, false // whether the word before takes this one
 			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
 				switch {
 				case word == "":
-				case strings.HasPrefix(word, "-"):
+				case word == "*" && value:
+				case strings.HasPrefix(word, "-") && at.subs[word] == nil:
+					word, _, _ = strings.Cut(word, "=")
 					options := []string{word}
-					if !strings.HasPrefix(word, "--") {
+					if !strings.HasPrefix(word, "--") && !at.is["single"] {
 						options = nil
 						for _, letter := range word[1:] {
 							options = append(options, "-"+string(letter))
 						}
 					}
 					for _, option := range options {
-						if o, known := at.options[option]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] {
+						o, known := at.options[option]
+						value = o.takes != takesNone
+						if !known || o.effect != effectNone && !onlyReading()[string(o.effect)] {
 							t.Errorf("%s: %s in %s is no option that only reads", name, option, words)
 						}
 					}

@@ -143,7 +143,7 @@ func (j *job) kept(at string, file approval.File) bool {
 
 // search looks a bare name up in the login PATH.
 func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
-	for _, p := range j.path {
+	for _, p := range j.searched() {
 		if !filepath.IsAbs(p.dir) {
 			continue
 		}
@@ -158,7 +158,7 @@ func (j *job) search(name string) (*approval.Resolution, approval.Finding) {
 		if err != nil || !isProgram(file) {
 			continue
 		}
-		res := &approval.Resolution{Word: name, Path: at, Link: j.link(at, file), Kept: j.kept(at, file), Bare: true, File: file}
+		res := &approval.Resolution{Word: name, Path: at, Link: j.link(at, file), Kept: j.kept(at, file), Bare: !p.venv, File: file}
 		if why := j.distrust(p); why != "" {
 			return res, finding(approval.ReasonUntrustedPath, "%s was found in %s, which %s", name, p.dir, why)
 		}
@@ -177,7 +177,7 @@ func (j *job) distrust(p searchDir) string {
 		return "everybody can write to"
 	case dir.UID != 0 && dir.UID != j.UID:
 		return "belongs to somebody else"
-	case j.inProject(dir.Path):
+	case !p.venv && j.inProject(dir.Path):
 		return "is inside the project"
 	}
 	return ""

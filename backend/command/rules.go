@@ -1,10 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +25,7 @@ const (
 	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
 	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
 	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
+	effectVenv    effect = "venv"    // begins a command whose program is the one of .venv/bin, if it is there
 	effectScript  effect = "script"  // is a file that it runs; what follows is for that
 	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"    // is text: it names nothing
@@ -66,6 +67,7 @@ func init() { // here, because the notes of some look at others
 	effects = sync.OnceValue(func() map[effect]rule {
 		all := allEffects()
 		maps.Copy(all, showing)
+		maps.Copy(all, requesting)
 		return all
 	})
 }
@@ -81,6 +83,7 @@ func allEffects() map[effect]rule {
 		effectCommand: {},
 		effectFed:     {},
 		effectTool:    {},
+		effectVenv:    {},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
@@ -88,10 +91,13 @@ func allEffects() map[effect]rule {
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
-		"config":      {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
-		"secrets":     {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
-		"unchecked":   {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
-		"system":      {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
+		"stdlib":      {reason: approval.ReasonInlineCode, says: "%[1]s may run a file of the folder that has the name of a module", check: ownModules},
+		// With an option that has it, the files that the words name are written.
+		"rewrites":  {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
+		"config":    {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
+		"secrets":   {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
+		"unchecked": {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},
+		"system":    {reason: approval.ReasonChangesSystem, says: "%[1]s changes the machine"},
 
 		// Words.
 		"name": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a name", check: func(_ *arguments, u use) bool {
@@ -121,13 +127,6 @@ func allEffects() map[effect]rule {
 		}},
 		"ref": {reason: deletes, says: "%[1]s deletes or overwrites with %[2]q what others may have", check: func(_ *arguments, u use) bool {
 			return u.value == "" || strings.IndexByte("+:-", u.value[0]) < 0 && !strings.Contains(u.value, "*")
-		}},
-		"body": {reason: approval.ReasonUploads, says: "%[1]s may send %[2]q, which is not known to be in the project, or write a file", check: func(a *arguments, u use) bool {
-			files, ok := sent(u)
-			return ok && !slices.ContainsFunc(files, func(file string) bool { return file != "-" && !a.inside(file) })
-		}, note: func(a *arguments, u use) {
-			files, _ := sent(u)
-			a.values = append(a.values, files...)
 		}},
 		"switch": {reason: starts, says: moreThan, check: func(_ *arguments, u use) bool {
 			name, to, set := strings.Cut(strings.TrimPrefix(u.value, "-D"), "=")
@@ -169,8 +168,8 @@ func allEffects() map[effect]rule {
 			return named(a, u) && (err != nil || a.isFile(u.value) || file.IsFolder())
 		}},
 		"folder": {reason: outside, says: notInside, check: func(a *arguments, u use) bool {
-			return named(a, u) && (u.is["adds"] || !a.has["folder"])
-		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = a.below(u.value), true }},
+			return (named(a, u) || a.otherProject(u) != "") && (u.is["adds"] || !a.has["folder"])
+		}, note: func(a *arguments, u use) { a.dir, a.has["folder"] = cmp.Or(a.otherProject(u), a.below(u.value)), true }},
 		"moves": {note: func(a *arguments, u use) {
 			a.dir = "" // of two the last one counts
 			if file, err := a.look(join(a.start, u.value)); err == nil && (a.start != "" || path.IsAbs(u.value)) {
@@ -288,6 +287,20 @@ func named(a *arguments, u use) bool {
 	return u.value == "" && u.options[u.option].takes == takesMaybe || a.inside(u.value) && !a.inGit(u.value)
 }
 
+// otherProject is the real path of a folder in another project, where the program
+// starts what that says; else "".
+func (a *arguments) otherProject(u use) string {
+	at := a.below(u.value)
+	if !u.is["project"] || at == "" || a.plan.Folder.Holds(path.Clean(at)) || a.inGit(u.value) {
+		return ""
+	}
+	file, err := a.look(at)
+	if err != nil || !file.IsFolder() || a.plan.Folder.Holds(file.Path) || !a.someProject(file.Path) {
+		return ""
+	}
+	return file.Path
+}
+
 func here(a *arguments, u use) bool {
 	return (u.value == "." || strings.HasPrefix(u.value, ".[") || strings.HasPrefix(u.value, "./")) && !strings.ContainsAny(u.value, ":@ ") && a.inside(u.value)
 }
@@ -360,11 +373,9 @@ func inFile(read func(string) string) rule {
 // address of the web, a text that names no file, or a path. What the word became
 // is judged again before the start.
 var late = map[effect]func(u use) bool{
-	"url": func(u use) bool { return strings.Contains(u.value, "://") },
-	"body": func(u use) bool {
-		files, ok := sent(u)
-		return ok && len(files) == 0
-	},
+	"url":     func(u use) bool { return strings.Contains(u.value, "://") },
+	"address": hostKnown,
+	"body":    sendsNoFile, "header": sendsNoFile, "format": sendsNoFile,
 	"local": func(u use) bool { return strings.Contains(u.value, "/") },
 }
 
@@ -397,6 +408,9 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	case value != "" && !r.program:
 		a.values = append(a.values, value)
 	}
+	if option != "it" && e != "folder" && (value != "" || word.open != nil) {
+		a.valued = true
+	}
 	if e == "source" {
 		a.has["source"] = true
 	}
@@ -419,8 +433,8 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
 		a.find(r.reason, r.says, u.who, value)
-		if r.allowed != "" && word.open == nil && a.plan.Folder.Holds(a.start) {
-			a.findings[len(a.findings)-1].Allowed = r.allowed
+		if word.open == nil && a.plan.Folder.Holds(a.start) {
+			a.findings[len(a.findings)-1].Allowed = a.covering(e, r, u)
 		}
 	}
 	if r.target != "" {

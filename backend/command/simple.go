@@ -37,6 +37,11 @@ func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*appr
 				return t.unclear(approval.ReasonEvaluates, "braces make more than one word of what %s is set to", a.Name.Value)
 			}
 		}
+		if more, is := t.addsToPath(a, as); is {
+			t.adds(*more)
+			node.Assigns = append(node.Assigns, approval.Assign{Name: a.Name.Value, Export: export, Search: more})
+			continue
+		}
 		parts, fine := t.one(a.Value, dir)
 		switch {
 		case !fine:
@@ -150,7 +155,7 @@ func exports(call *syntax.CallExpr) (list []*syntax.Assign, ok bool) {
 // segment reads the words of a simple command. Words that only the run can
 // tell are kept as they were written.
 func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, bool) {
-	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir, Env: t.env}
+	seg := approval.Segment{Start: int(call.Pos().Offset()), End: int(call.End().Offset()), Dir: dir, Env: t.env, Search: t.added}
 	ok, final := true, true
 	for i, word := range call.Args {
 		if !t.spend(1) {
@@ -230,6 +235,9 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "the program's name is not plain text"))
 	case name == "command" && t.ring2 && len(seg.Argv) > 2 && (seg.Argv[1] == "-v" || seg.Argv[1] == "-V"):
 		seg.Builtin = name
+		if seg.Search != nil {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what it finds in a PATH that the text changed is known only when it runs"))
+		}
 	case (t.grammar != bash || t.who == approval.Theirs && t.noShell) && len(seg.Assigns) > 0 && keepsAssigned()[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "shells do not agree on how long a variable before %s lasts", name))
 	case name == "set" && t.ring2 && setsOptions(seg):
@@ -237,6 +245,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
+	case t.activates(seg):
+		return
 	case otherBuiltins()[name], t.loose && ofZsh()[name]:
 		seg.Findings = append(seg.Findings, finding(approval.ReasonEvaluates, "%s is done inside the shell", name))
 		t.hint(seg)

@@ -43,6 +43,7 @@ func (j *job) text(text, shell string) {
 	for i := range len(j.plan.Segments) {
 		j.nested(i)
 	}
+	j.inVenvs()
 	t.overtaken()
 	t.startsOutputs()
 	t.judgeFed()
@@ -135,7 +136,7 @@ func (j *job) mention(text string, by *approval.Segment) {
 	if j.depth >= maxLayers || !j.parse(text) {
 		return
 	}
-	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn}
+	inner := &job{Analyzer: j.Analyzer, who: j.who, effort: j.effort, requested: j.requested, linked: j.linked, depth: j.depth + 1, feeds: j.feeds, passesOn: j.passesOn, added: j.added}
 	inner.plan.Cwd.Path, inner.plan.Folder, inner.plan.Shell = by.Dir, j.plan.Folder, "sh"
 	inner.text(text, "bash")
 	for _, seg := range inner.plan.Segments {
@@ -170,6 +171,8 @@ type textJob struct {
 	upstream []stretch
 	texts    []fedText
 	fromFile bool
+	// maybeAdded tells that PATH was changed on one side of && or ||.
+	maybeAdded bool
 	// outputs are the files that redirections write.
 	outputs []output
 	// stale tells that a substitution has run since the last command ended.

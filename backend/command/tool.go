@@ -14,6 +14,10 @@ func (a *arguments) tool(p *profile, word argument, rest []argument) {
 		a.unknown(p, "the word %q", name)
 		return
 	}
+	if a.gave("-r", "--recursive", "-F", "--filter") {
+		a.unknown(p, "%q in packages that nobody looked at", name)
+		return
+	}
 	for dir := a.dir; a.plan.Folder.Holds(dir) && !a.spent(); dir = path.Dir(dir) {
 		at := path.Join(dir, "node_modules/.bin", name)
 		file, err := a.look(at)
@@ -28,4 +32,28 @@ func (a *arguments) tool(p *profile, word argument, rest []argument) {
 		return
 	}
 	a.unknown(p, "the word %q", name)
+}
+
+// ofVenv puts the program of the project's own .venv in the place of a name, where
+// there is one: uv looks there before PATH. It reports true where it may be one of
+// several.
+func (a *arguments) ofVenv(word *argument) (unclear bool) {
+	if word.open != nil || strings.Contains(word.text, "/") || word.text == "" {
+		return false
+	}
+	found := ""
+	for dir := a.dir; a.plan.Folder.Holds(dir) && !a.spent(); dir = path.Dir(dir) {
+		at := path.Join(dir, ".venv/bin", word.text)
+		if file, err := a.look(at); err != nil || !file.IsRegular() {
+			continue
+		}
+		if found != "" {
+			return true
+		}
+		found = at
+	}
+	if found != "" {
+		word.text = found
+	}
+	return false
 }

@@ -151,9 +151,9 @@ func (t *textJob) again(from, had int) {
 // inside keeps what is set from then on from the programs that start after the
 // returned function was called.
 func (t *textJob) inside() (leave func()) {
-	had := slices.Clip(t.env)
+	had, added := slices.Clip(t.env), t.added
 	t.env = had
-	return func() { t.env = had }
+	return func() { t.env, t.added = had, added }
 }
 
 // tell marks the whole plan with a reason, once.

@@ -47,7 +47,7 @@ func TestVariables(t *testing.T) {
 		{`DBUS_SESSION_BUS_ADDRESS=unixexec:path=/bin/sh /opt/tool/bin/tool`, `/opt/tool/bin/tool /opt/tool/bin/tool$DBUS_SESSION_BUS_ADDRESS=unixexec:path=/bin/sh`},
 		{`GOOS=linux GOCACHE=/tmp/x make`, `make make$GOOS=linux make$GOCACHE=/tmp/x`},
 		{`PAGER=less git log`, `git log git$PAGER=less`},
-		{`HTTPS_PROXY=x curl https://a.example`, `curl https://a.example curl$HTTPS_PROXY=x`},
+		{`HTTPS_PROXY=x curl https://a.example`, `curl https://a.example curl:uses-network curl$HTTPS_PROXY=x`},
 
 		// A shell variable that reaches no program.
 		{`A=1; B=$A; make`, `seq(assign(), assign(), make)`},

@@ -526,3 +526,49 @@ func TestNobodyAskedOfTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherProjects: a command that goes to another project of the person starts there
+// what that says, as it would in a session of its own; nowhere else, and nothing else
+// counts as inside there.
+func TestOtherProjects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, approval.Entry{Pattern: "git"}, approval.Entry{Pattern: "touch"}, approval.Entry{Pattern: "make"})
+	b.noProject()
+	b.nobody()
+	home := filepath.Dir(b.dir)
+	for _, at := range []string{"p", "other", "no", "../.config/checked"} {
+		b.checkout(at)
+	}
+	if err := os.MkdirAll(b.path("plain"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(func(d *store.Document) error {
+		d.Projects = []approval.Project{{Path: b.path("no"), No: true}}
+		return nil
+	})
+	for text, passes := range map[string]bool{
+		"cd ../other && git status":                        true,
+		"git -C ../other status":                           true,
+		"cd ../other && touch x":                           false,
+		"cd ../no && git status":                           false,
+		"cd ../plain && git status":                        false,
+		"cd " + home + "/.config/checked && git status":    false,
+		"cd " + home + " && git status":                    false,
+		"cd /tmp && git status":                            false,
+		"cd ../other && git -C ../plain status":            false,
+		"cd ../other/.git && git status":                   false,
+		"cd ../other && git status && cd ../no && git log": false,
+	} {
+		req := approval.Request{Command: []string{"bash", "-c", text}, Cwd: b.path("p"), Who: approval.Ours, AgentID: "main"}
+		plan, j, err := b.Explain(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := j.Verdict == approval.VerdictAllow; got != passes {
+			t.Errorf("%s: %s %s", text, j.Verdict, j.Sentence)
+		}
+		if passes && (len(plan.Others) != 1 || plan.Others[0].Path != b.path("other")) {
+			t.Errorf("%s: %+v", text, plan.Others)
+		}
+	}
+}

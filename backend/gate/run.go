@@ -39,6 +39,9 @@ func (f *flight) run(ctx context.Context) approval.Result {
 		f.programs.started(seg, s, p)
 	}
 	result := f.gate.Runner.Run(ctx, job)
+	if started.Load() {
+		f.wrote(ctx)
+	}
 	switch {
 	case result.Denied != nil && !started.Load():
 		return f.refused(result.Denied)

@@ -80,6 +80,15 @@ func (f *flight) made(file approval.File) {
 	}
 }
 
+// wrote notes the files in the temp folder that the run of a request made, whoever
+// opened them.
+func (f *flight) wrote(ctx context.Context) {
+	defer rescue.Catch(f.gate.Log, "what a run made in the temp folder", func() {})
+	for _, file := range f.judged.Machine().Analyzer.Made(context.WithoutCancel(ctx), &f.judged.Plan, f.row.Started) {
+		f.made(file)
+	}
+}
+
 // output judges a file anew that a redirection writes.
 func (f *flight) output(ctx context.Context, r approval.Redirect) (again approval.Redirect, err error) {
 	defer rescue.Catch(f.gate.Log, "a file that is written", func() { err = &runner.Denied{Denial: *failed()} })

@@ -112,3 +112,43 @@ func TestOutputsInTemp(t *testing.T) {
 	b.holds("../tmp/log", "x")
 	b.holds("../tmp/theirs", "x")
 }
+
+// TestMadeByPrograms: a program under an entry for that may write what is not there yet in
+// the temp folder, and what its session made there, by itself or by a redirection; and
+// remove just that.
+func TestMadeByPrograms(t *testing.T) {
+	t.Parallel()
+	temp := []approval.Allowed{approval.AllowTempWrites}
+	b := newBench(t, approval.Entry{Pattern: "cp", Allows: temp}, approval.Entry{Pattern: "rm", Allows: temp}, approval.Entry{Pattern: "echo", Allows: temp}, approval.Entry{Pattern: "touch"})
+	b.nobody()
+	b.write("src", "text")
+	b.do(os.WriteFile(b.path("../tmp/theirs"), []byte("x"), 0o644))
+	b.do(os.Symlink(b.path("src"), b.path("../tmp/link")))
+	for _, row := range []struct{ session, text, want string }{
+		{"s", "cp src TEMP/a", `code 0 ""`},
+		{"s", "cp src TEMP/a", `code 0 ""`},
+		{"s", "echo x > TEMP/a", `code 0 ""`},
+		{"other", "cp src TEMP/a", "denied outside-folder"},
+		{"other", "rm TEMP/a", "denied deletes"},
+		{"", "rm TEMP/a", "denied deletes"},
+		{"s", "cp src TEMP/theirs", "denied outside-folder"},
+		{"s", "rm TEMP/theirs", "denied deletes"},
+		{"s", "cp src TEMP/link", "denied outside-folder"},
+		{"s", "rm TEMP/link", "denied deletes"},
+		{"s", "rm -r TEMP", "denied deletes"},
+		{"s", "cp src TEMP/../stray", "denied outside-folder"},
+		{"s", "cp src TEMP/no/a", "denied outside-folder"},
+		{"s", "cp src TEMP/.bashrc TEMP", "denied outside-folder"},
+		{"s", "touch TEMP/b", "denied outside-folder"}, // its entry does not say so
+		{"s", "rm TEMP/a", `code 0 ""`},
+		{"s", "echo x > TEMP/c && rm TEMP/c", "denied deletes"}, // not made yet when it is judged
+		{"s", "echo x > TEMP/c", `code 0 ""`},
+		{"s", "rm TEMP/c", `code 0 ""`},
+	} {
+		if got := b.writesAt(row.session, row.text); got != row.want {
+			t.Errorf("%s in %q: %s, want %s", row.text, row.session, got, row.want)
+		}
+	}
+	b.holds("src", "text")
+	b.holds("../tmp/theirs", "x")
+}

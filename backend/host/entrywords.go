@@ -78,6 +78,7 @@ var allowedWords = map[approval.Allowed]string{
 	approval.AllowTempWrites:    "writing new temporary files",
 	approval.AllowProjectCode:   "starting programs of the project",
 	approval.AllowNetworkReads:  "requests that send nothing",
+	approval.AllowNetworkSends:  "requests that may send something",
 	approval.AllowThisCode:      "exactly this code",
 }
 

@@ -128,8 +128,12 @@ func (c *Case) Denied() *approval.Denial { return Denied(c.Plan, c.Judgement) }
 // folder works out the session's folder of a request, as things are now. An agent
 // that says none works in the home folder, which is none.
 func (r *rules) folder(m *Machine, req *approval.Request) approval.Folder {
+	return r.projectOf(m, cmp.Or(req.Cwd, m.Analyzer.Home))
+}
+
+func (r *rules) projectOf(m *Machine, dir string) approval.Folder {
 	a := m.Analyzer
-	return project.Find(cmp.Or(req.Cwd, a.Home), project.Person{Home: a.Home, UID: a.UID}, r.projects, a.World)
+	return project.Find(dir, project.Person{Home: a.Home, UID: a.UID}, r.projects, a.World)
 }
 
 // plan makes the plan of a request under these rules.
@@ -145,6 +149,8 @@ func (j *Judge) analyze(ctx context.Context, m *Machine, req *approval.Request, 
 	}
 	asked := *req
 	asked.Wrote = j.wrote(req)
+	rules, _ := j.rulesFor(req.AgentID)
+	asked.ProjectOf = func(dir string) approval.Folder { return rules.projectOf(m, dir) }
 	plan := m.Analyzer.Analyze(ctx, &asked, folder)
 	if plan.Shell != "" && plan.Root != nil && !j.reads.Able(&plan) {
 		plan.Root = nil

@@ -84,7 +84,7 @@ func sameReasons(shown, now approval.Judgement) bool {
 // SamePlan reports whether two looks at a request found the same programs,
 // files with program text, folder and words.
 func SamePlan(a, b *approval.Plan) bool {
-	if !sameTool(a.Tool, b.Tool) || a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || !a.Folder.Same(b.Folder) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
+	if !sameTool(a.Tool, b.Tool) || a.Text != b.Text || !slices.Equal(a.Argv, b.Argv) || !a.Cwd.SameFolder(b.Cwd) || !a.Folder.Same(b.Folder) || !slices.EqualFunc(a.Others, b.Others, approval.Folder.Same) || len(a.Segments) != len(b.Segments) || !a.Outer.Same(b.Outer) {
 		return false
 	}
 	for i := range a.Segments {

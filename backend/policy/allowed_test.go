@@ -13,6 +13,8 @@ func TestAllows(t *testing.T) {
 	temp := approval.Finding{Reason: approval.ReasonWritesFile, Sentence: "writes", Allowed: approval.AllowTempWrites}
 	lasting := approval.Finding{Reason: approval.ReasonDeletes, Sentence: "deletes"}
 	reads := approval.Finding{Reason: approval.ReasonUploads, Sentence: "asks h", Allowed: approval.AllowNetworkReads, Value: "h"}
+	sends, nowhere := reads, reads
+	sends.Allowed, nowhere.Value = approval.AllowNetworkSends, ""
 	code := approval.Finding{Reason: approval.ReasonInlineCode, Sentence: "code", Allowed: approval.AllowThisCode}
 	input := approval.Finding{Reason: approval.ReasonInlineCode, Sentence: "code", Allowed: approval.AllowThisCode, Value: "ab"}
 	list := func(words ...approval.Allowed) []approval.Allowed { return words }
@@ -40,6 +42,12 @@ func TestAllows(t *testing.T) {
 		{"the host", approval.Entry{Allows: list(approval.AllowNetworkReads), Hosts: []string{"h"}}, []approval.Finding{reads}, true},
 		{"another host", approval.Entry{Allows: list(approval.AllowNetworkReads), Hosts: []string{"i"}}, []approval.Finding{reads}, false},
 		{"no host", approval.Entry{Allows: list(approval.AllowNetworkReads)}, []approval.Finding{reads}, false},
+		{"any host", approval.Entry{}, []approval.Finding{reads, sends, nowhere}, true},
+		{"any host, with another word", approval.Entry{Allows: list(approval.AllowTempWrites)}, []approval.Finding{sends, temp}, true},
+		{"it sends", approval.Entry{Allows: list(approval.AllowNetworkReads), Hosts: []string{"h"}}, []approval.Finding{sends}, false},
+		{"it sends to the host", approval.Entry{Allows: list(approval.AllowNetworkSends), Hosts: []string{"h"}}, []approval.Finding{sends}, true},
+		{"it only reads", approval.Entry{Allows: list(approval.AllowNetworkSends), Hosts: []string{"h"}}, []approval.Finding{reads}, false},
+		{"a host that nobody knows", approval.Entry{Allows: list(approval.AllowNetworkReads), Hosts: []string{"h"}}, []approval.Finding{nowhere}, false},
 		{"code, any arguments", approval.Entry{Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, false},
 		{"code, first arguments", approval.Entry{Args: []string{"a"}, Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, false},
 		{"code, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, true},
@@ -105,6 +113,8 @@ func TestCovering(t *testing.T) {
 		{nil, false, true},
 		{of(approval.AllowProjectWrites, approval.AllowNetworkReads, approval.AllowProjectWrites), false, true},
 		{of(approval.AllowThisCode), false, false},
+		{[]approval.Finding{{Allowed: approval.AllowNetworkReads}}, false, false},
+		{[]approval.Finding{{Allowed: approval.AllowNetworkSends, Value: "h"}}, false, true},
 		{of(approval.AllowThisCode), true, true},
 		{of(approval.AllowProjectWrites, ""), true, false},
 		{append(of(approval.AllowThisCode), approval.Finding{Allowed: approval.AllowThisCode, Value: "ab"}), true, false},

@@ -152,7 +152,11 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {
 		return false
 	}
-	if !leading(one.Args, args) || one.ArgsExact && len(one.Args) != len(args) {
+	if one.ArgsExact && len(one.Args) != len(args) {
+		return false
+	}
+	behind := !one.ArgsExact && s.Command > 1 && s.Command < len(s.Argv) && len(one.Args) > 0 // of "git -C sub log" too
+	if !leading(one.Args, args) && !(behind && leading(one.Args, s.Argv[s.Command:])) {
 		return false
 	}
 	return one.args == nil || one.argsMatch(s.Dir, args)

@@ -42,6 +42,7 @@ var reasonRisk = []struct {
 	{approval.RiskMedium, approval.ReasonNotFound, "the shell may find another"},
 	{approval.RiskMedium, approval.ReasonRuntimeValue, "an argument; a command word is Unseen"},
 	{approval.RiskMedium, approval.ReasonStartsProgram, "the request names what starts"},
+	{approval.RiskMedium, approval.ReasonNetwork, "a host that nobody allowed"},
 	{approval.RiskMedium, approval.ReasonWritesFile, "a file of the working directory"},
 
 	{approval.RiskLow, approval.ReasonAllowlistMiss, "nobody allowed it yet; what it is counts below"},

@@ -139,7 +139,7 @@ func offers(plan *approval.Plan, asked []part) []approval.Offer {
 			fits = fits && slices.Index(allWidths, w) <= slices.Index(allWidths, p.suggested())
 			has = has || w == width
 			add(&o, e, wideness(p.Segment, w))
-			o.Here = o.Here || !command.OnlyReads(p.Argv)
+			o.Here = o.Here || !command.OnlyReads(behindOptions(p.Segment))
 			if width == approval.WidthExact && w != width {
 				has = false
 				break
@@ -169,9 +169,9 @@ func (p part) suggested() approval.Width {
 	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
 	name := path.Base(p.Argv[0])
 	switch {
-	case command.OnlyReads([]string{name}) && len(p.Findings) == 0:
+	case command.OnlyReads([]string{name}) && !slices.ContainsFunc(p.Findings, asksMore):
 		return approval.WidthProgram
-	case command.OnlyReads(p.Argv):
+	case command.OnlyReads(behindOptions(p.Segment)):
 		return approval.WidthWords
 	case has(approval.EffectDeletes), has(approval.EffectNetwork):
 		return approval.WidthExact
@@ -184,6 +184,10 @@ func (p part) suggested() approval.Width {
 	}
 	return approval.WidthExact
 }
+
+// asksMore reports whether a reason is another than a request that sends nothing to
+// hosts that the entry names.
+func asksMore(f approval.Finding) bool { return f.Allowed != approval.AllowNetworkReads }
 
 // reaching are words that in most programs send, publish, delete or start something
 // else.
@@ -267,7 +271,10 @@ func firstWords(s *approval.Segment) []string {
 	if len(s.Open) > 0 {
 		args = args[:max(0, s.Open[0].At-1)] // what comes then is not known
 	}
-	n := command.CommandWords(s.Argv[:len(args)+1])
+	if at := s.Command - 1; at > 0 && at < len(args) {
+		args = args[at:]
+	}
+	n := command.CommandWords(append([]string{s.Argv[0]}, args...))
 	behind, named := targets[name]
 	switch {
 	case named && behind == strings.Join(args[:n], " ") && n < len(args) && isCommandWord(args[n]):
@@ -280,6 +287,15 @@ func firstWords(s *approval.Segment) []string {
 		n = 1
 	}
 	return args[:n]
+}
+
+// behindOptions is a command without the flags and folders before the command of its
+// program.
+func behindOptions(s *approval.Segment) []string {
+	if s.Command <= 1 || s.Command >= len(s.Argv) {
+		return s.Argv
+	}
+	return append([]string{s.Argv[0]}, s.Argv[s.Command:]...)
 }
 
 // isCommandWord reports whether an argument can be the command of a program.

@@ -26,8 +26,9 @@ func TestOffers(t *testing.T) {
 			"words: /usr/bin/git stash show or in /home/ann/p (project)",
 			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
-		{"git -C . status", []string{ // the words begin with an option
+		{"git -C . status", []string{ // flags and folders before the command do not count
 			"exact: /usr/bin/git -C . status = in /home/ann/p (project)",
+			"words: /usr/bin/git status or in /home/ann/p (project)",
 			"program: /usr/bin/git or in /home/ann/p (changes)",
 		}},
 		{"tool build x", []string{
@@ -196,5 +197,24 @@ func TestNoOffers(t *testing.T) {
 	}
 	if j := judge(onMiss("tool"), "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("what passes offers %v", j.Offers)
+	}
+}
+
+// TestArgsBehindOptions: an entry that begins with a command of its program means it
+// also behind flags and folders, and behind nothing else.
+func TestArgsBehindOptions(t *testing.T) {
+	for line, want := range map[string]string{
+		"git log -3": "allow", "git -C . log": "allow", "git --no-pager log": "allow", "git -P -C . --no-optional-locks log x": "allow",
+		"git -c core.pager=cat log": "ask", "git -C . status": "ask", "git -C /tmp log": "ask", "git -C log status": "ask", "git status log": "ask",
+	} {
+		p := onMiss()
+		p.Allowlist = []approval.Entry{{Pattern: "git", Args: []string{"log"}}}
+		if got := judge(p, line, nil); string(got.Verdict) != want {
+			t.Errorf("%s: %s %s", line, got.Verdict, got.Sentence)
+		}
+		p.Allowlist[0].ArgsExact = true
+		if got := judge(p, line, nil); got.Verdict != approval.VerdictAsk {
+			t.Errorf("%s, exactly: %s", line, got.Verdict)
+		}
 	}
 }

@@ -38,6 +38,15 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 		return sh.options(args)
 	case "command":
 		return sh.find(args[1:], io[1])
+	case "source", ".":
+		if err := sh.inFolder(s.Dir, strings.Join(s.Argv, " ")); err != nil {
+			sh.deny(seg, err)
+			return ending{}
+		}
+		if s.Adds != nil {
+			sh.search(s.Adds)
+			return ending{}
+		}
 	}
 	sh.deny(seg, denied(approval.ReasonTooComplex, "%q cannot be done without a shell", s.Builtin))
 	return ending{}

@@ -37,6 +37,9 @@ type shell struct {
 	env    []string
 	vars   map[string]string
 	marked map[string]bool
+	// judged are settings of the environment that the text makes and that are known
+	// without a look at their values.
+	judged []string
 	last   ending
 	exited bool
 	// substituted tells that a substitution ran in the words of an assignment.

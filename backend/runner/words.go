@@ -274,6 +274,10 @@ func (sh *shell) assign(list []approval.Assign, stderr int) ending {
 		if a.Export {
 			sh.marked[a.Name] = true
 		}
+		if a.Search != nil {
+			sh.search(a.Search)
+			continue
+		}
 		if a.Value == nil { // export NAME
 			if value, ok := sh.vars[a.Name]; ok {
 				delete(sh.vars, a.Name)
@@ -292,6 +296,21 @@ func (sh *shell) assign(list []approval.Assign, stderr int) ending {
 		sh.set(a.Name, value)
 	}
 	return status
+}
+
+// search adds folders to PATH, and says so to programs that look for an environment of
+// Python.
+func (sh *shell) search(add *approval.Search) {
+	had, _ := sh.inherited("PATH")
+	value := strings.Join(slices.Concat(add.Before, []string{had}, add.After), ":")
+	sh.setenv("PATH", value)
+	judged := append(slices.Clip(sh.judged), "PATH="+value)
+	if add.Venv != "" {
+		sh.setenv("VIRTUAL_ENV", add.Venv)
+		sh.env = slices.DeleteFunc(sh.env, func(kv string) bool { return strings.HasPrefix(kv, "PYTHONHOME=") })
+		judged = append(judged, "VIRTUAL_ENV="+add.Venv)
+	}
+	sh.judged = judged
 }
 
 func (sh *shell) set(name, value string) {
@@ -334,7 +353,7 @@ func (sh *shell) carries(s *approval.Segment, env []string) *Denied {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv),
+		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv), slices.Contains(sh.judged, kv),
 			slices.Contains(s.Env, approval.Variable{Name: name, Value: value}):
 		default:
 			return denied(approval.ReasonEnvAsks, "%q would be given %s, with a value that nobody judged", strings.Join(s.Argv, " "), name)

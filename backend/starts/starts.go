@@ -57,10 +57,13 @@ func (s Start) tools() []command.Tool {
 	return nil
 }
 
-// allows are the effects that its entries cover besides.
-func (s Start) allows() []approval.Allowed {
-	if s == ProjectCommands {
+// allows are the effects that the entry of a tool covers besides.
+func (s Start) allows(tool command.Tool) []approval.Allowed {
+	switch {
+	case s == ProjectCommands:
 		return []approval.Allowed{approval.AllowProjectCode, approval.AllowProjectWrites, approval.AllowTempWrites}
+	case len(tool.Hosts) > 0:
+		return []approval.Allowed{approval.AllowNetworkReads, approval.AllowTempWrites}
 	}
 	return []approval.Allowed{approval.AllowTempWrites}
 }
@@ -108,8 +111,8 @@ func (s Start) Make(project string, program Program) Made {
 
 func (s Start) narrowed(e approval.Entry, tool command.Tool, project string) approval.Entry {
 	e.Args, e.ArgsExact, e.ArgPattern = slices.Clone(tool.Args), tool.Exact, tool.ArgPattern
-	e.Identity, e.Allows = slices.Clone(e.Identity), s.allows()
-	e.Cwd, e.AddedBy = project, s.by()
+	e.Identity, e.Allows = slices.Clone(e.Identity), s.allows(tool)
+	e.Hosts, e.Cwd, e.AddedBy = slices.Clone(tool.Hosts), project, s.by()
 	return e
 }
 

@@ -32,7 +32,7 @@ func TestEveryFieldOfEntries(t *testing.T) {
 		"source": {`"allow-always"`, either}, "argPattern": {`"^a$"`, narrows}, "args": {`["a"]`, either}, "argsExact": {`true`, narrows},
 		"cwd": {`"/w"`, narrows}, "when": {`{"a":"b"}`, either}, "env": {`{"GOOS":["linux"]}`, widens}, "expiresAt": {`1000`, narrows}, "usesLeft": {`5`, narrows}, "sessionKey": {`"s"`, narrows},
 		"identity": {one, either}, "interpreters": {one, either}, "links": {`[{"path":"/x","target":"/y"}]`, either},
-		"allows": {`["writes-temp"]`, widens}, "hosts": {`["h"]`, widens}, "input": {`"` + sha + `"`, either},
+		"allows": {`["writes-temp"]`, widens}, "hosts": {`["h"]`, either}, "input": {`"` + sha + `"`, either},
 		"requireIdentity": {`"sha256"`, narrows}, "disabled": {`true`, narrows}, "pattern": {},
 	}
 	fields := reflect.TypeFor[approval.Entry]()

@@ -135,7 +135,7 @@ func narrows(old, new approval.Entry) bool {
 		!slices.Equal(old.Identity, new.Identity), !slices.Equal(old.Interpreters, new.Interpreters), !slices.Equal(old.Links, new.Links),
 		!maps.Equal(old.When, new.When),
 		!carriesLess(old.Env, new.Env),
-		!among(old.Allows, new.Allows), !among(old.Hosts, new.Hosts), old.Input != new.Input,
+		!among(old.Allows, new.Allows), !among(old.Hosts, new.Hosts), len(old.Hosts) > 0 && len(new.Hosts) == 0, old.Input != new.Input,
 		!condition(old.ArgPattern, new.ArgPattern),
 		!condition(old.Cwd, new.Cwd),
 		!condition(old.SessionKey, new.SessionKey),

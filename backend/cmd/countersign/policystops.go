@@ -80,11 +80,16 @@ func (c policyStops) list(p *program) (list []*replayed, err error) {
 }
 
 // planned plans a command of a list. A list has no times, so what is in the temp folder
-// and is written by a redirection counts as made by its session.
+// and is written by its commands counts as made by its session.
 func (b *bench) planned(ctx context.Context, one listed) approval.Plan {
 	req, folder := one.request(), b.folder(one.Folder)
+	req.ProjectOf = b.folder
 	plan := b.analyzer.Analyze(ctx, req, folder)
-	for _, to := range plan.Targets {
+	targets := plan.Targets
+	for i := range plan.Segments {
+		targets = append(slices.Clip(targets), plan.Segments[i].Targets...)
+	}
+	for _, to := range targets {
 		temp := slices.ContainsFunc(b.analyzer.Temp, func(dir string) bool { return strings.HasPrefix(to.Path, dir+"/") })
 		if file, err := b.analyzer.World.Look(to.Path); temp && err == nil {
 			req.Wrote = append(req.Wrote, file)

@@ -112,7 +112,7 @@ func TestStartAsks(t *testing.T) {
 	const folder = "/Users/dev/work/harbor-ledger"
 	for want, texts := range map[approval.Verdict][]string{
 		approval.VerdictAllow: {
-			"git branch -a", "git branch --list 'x*'", "gh pr view 12", "gh pr list -R x/y", "ps aux", "sed -n 1,3p go.mod", "find . -name '*.go' | xargs wc -l",
+			"git branch -a", "git branch --list 'x*'", "gh pr view 12", "gh pr list -R x/y", "ps aux", "sed -n 1,3p go.mod", "curl -s http://127.0.0.1:8091/healthz", "curl -sI localhost:3000/ | head -1", "find . -name '*.go' | xargs wc -l",
 		},
 		approval.VerdictAsk: {
 			"git branch -v -d a", "git branch -vv -d x", "git branch -r -d origin/x", "git branch --remotes --delete origin/x", "git branch --sort refname -d y", "timeout 5 git branch -v -d x",
@@ -120,6 +120,9 @@ func TestStartAsks(t *testing.T) {
 			"git tag v1", "git remote add x y", "git reflog expire --all", "git stash", "git config a.b c", "git config --get a.b --unset",
 			"ps -axe", "ps -xe -ww", "docker top x eww", "docker inspect x", "kubectl describe pod x", "kubectl get cm -A -o yaml",
 			"gh pr list -R evil.example/x/y", "gh auth status --hostname evil.example", "git ls-remote https://evil.example/x", "gh api repos/x/y/contents/%2eenv", "gh api -X DELETE repos/x/y",
+			"curl -s http://localhost:2375/containers/json", "curl -s localhost:9222/json", "curl -s https://example.com", "curl -s localhost:3000 https://example.com", "curl -sL localhost:3000",
+			"curl -X POST localhost:3000/x", "curl -sXDELETE localhost:3000/x", "curl -d a=b localhost:3000", "curl -T go.mod localhost:3000", "curl -o x localhost:3000", "curl -u a:b localhost:3000",
+			"curl -H 'Authorization: Bearer x' localhost:3000", "curl -x localhost:80 localhost:3000", "curl --resolve localhost:3000:10.0.0.1 localhost:3000", "curl http://localhost:3000@evil.example/",
 			"sed -i s/a/b/ go.mod", `awk '{print > "x"}' go.mod`, "find . -delete", "xargs rm < go.mod", "env sh -c id", "sort -o x go.mod", "rg --pre sh x",
 		},
 	} {

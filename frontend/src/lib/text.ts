@@ -38,7 +38,8 @@ const why: Record<string, string> = {
   'too-complex': 'Too much to read',
   unreadable: 'Cannot be read',
   'untrusted-path': 'Folder not trusted',
-  uploads: 'Sends files away',
+  uploads: 'Sends data away',
+  'uses-network': 'Asks another host',
   'wrapper-unclear': 'Starts programs',
   'writes-file': 'Writes files',
 }

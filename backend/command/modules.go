@@ -1,0 +1,73 @@
+package command
+
+import (
+	_ "embed"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+//go:embed modules.txt
+var modulesText string
+
+// ofPython are the modules that Python brings along.
+var ofPython = sync.OnceValue(func() map[string]bool {
+	_, names, _ := strings.Cut(modulesText, "\n")
+	set := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		set[name] = true
+	}
+	return set
+})
+
+// ownModules reports whether a module that Python brings along, started by -m, and all
+// that it needs are Python's own. With -m the folder where it runs comes first: a
+// file in it that has the name of one would run instead. What the same request writes
+// before may be such a file.
+func ownModules(a *arguments, _ use) bool {
+	if a.start == "" || a.wrote() {
+		return false
+	}
+	names, err := a.list(a.start)
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		base, kind, _ := strings.Cut(strings.ToLower(name), ".")
+		private := strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__")
+		if !ofPython()[base] && !private {
+			continue
+		}
+		at := path.Join(a.start, name)
+		file, err := a.look(at)
+		if err != nil || !file.IsFolder() {
+			if kind == "" || !strings.Contains(" md txt json yml yaml toml cfg ini lock rst html css js ts sh ", " "+kind+" ") {
+				return false
+			}
+			continue
+		}
+		in, err := a.list(at)
+		if err != nil || kind == "" && packs(in) {
+			return false
+		}
+	}
+	return !a.spent()
+}
+
+// packs reports whether a folder is a package of Python by the names in it.
+func packs(names []string) bool {
+	for _, name := range names {
+		if strings.HasPrefix(strings.ToLower(name), "__init__.") {
+			return true
+		}
+	}
+	return false
+}
+
+// wrote reports whether the same request names something that it changes before.
+func (a *arguments) wrote() bool {
+	return len(a.plan.Targets) > 0 || slices.ContainsFunc(a.plan.Segments, func(s approval.Segment) bool { return len(s.Targets) > 0 })
+}
