@@ -142,7 +142,9 @@ func (o Offer) Entries(here bool) []Entry {
 	}
 	list := slices.Clone(o.Writes)
 	for i := range list {
-		list[i].Cwd = o.Folder
+		if list[i].Cwd == "" {
+			list[i].Cwd = o.Folder
+		}
 	}
 	return list
 }

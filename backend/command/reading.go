@@ -52,12 +52,15 @@ func ReadingTools() (tools []Tool) {
 // OnlyReads reports whether nothing but reading passes of a program under an entry
 // that names it with the first words that the program is given here.
 func OnlyReads(argv []string) bool {
-	return slices.ContainsFunc(readingTools(), func(t Tool) bool {
-		if t.Name != argv[0] && t.Name != path.Base(argv[0]) || len(argv)-1 < len(t.Args) || t.Exact && len(argv)-1 != len(t.Args) {
-			return false
-		}
-		return slices.Equal(t.Args, argv[1:1+len(t.Args)])
-	})
+	return slices.ContainsFunc(readingTools(), func(t Tool) bool { return t.begins(argv) })
+}
+
+// begins reports whether a command begins with the words of a tool.
+func (t Tool) begins(argv []string) bool {
+	if t.Name != argv[0] && t.Name != path.Base(argv[0]) || len(argv)-1 < len(t.Args) || t.Exact && len(argv)-1 != len(t.Args) {
+		return false
+	}
+	return slices.Equal(t.Args, argv[1:1+len(t.Args)])
 }
 
 var readingTools = sync.OnceValue(ReadingTools)

@@ -52,3 +52,11 @@ var taskName = sync.OnceValue(func() string {
 	first := strings.Join(lists["task"], "|")
 	return `(?:` + first + `)(?:[:._-](?:` + first + `|` + strings.Join(lists["part"], "|") + `))*`
 })
+
+// OnlyWorks reports whether a command of a program builds, tests or checks a project, by
+// the first words that it is given here.
+func OnlyWorks(argv []string) bool {
+	return slices.ContainsFunc(workTools(), func(t Tool) bool { return t.begins(argv) })
+}
+
+var workTools = sync.OnceValue(WorkTools)

@@ -114,7 +114,7 @@ func (p part) upTo(most approval.Width) (e approval.Entry, w approval.Width) {
 			w = one
 		}
 	}
-	// Any arguments of a program that only reads are no more than its first words.
+	// Any arguments of some programs are no more than the first words of others.
 	if most == approval.WidthWords && w != most && slices.Contains(list, approval.WidthProgram) && p.suggested() == approval.WidthProgram {
 		w = approval.WidthProgram
 	}
@@ -122,43 +122,52 @@ func (p part) upTo(most approval.Width) (e approval.Entry, w approval.Width) {
 	return e, w
 }
 
-// offers returns the widths in which a yes can be remembered, the narrowest first.
-// One of them is suggested: the widest that is for no part of the request wider than
-// what is suggested for it alone.
+// offers returns the widths in which a yes can be remembered, the narrowest first. One
+// is suggested: each part of the request in the width that is suggested for it. Where
+// that is none of the three, it takes the place of the first words.
 func offers(plan *approval.Plan, asked []part) []approval.Offer {
 	if len(asked) == 0 {
 		return nil
 	}
 	var list []approval.Offer
-	suggested := 0
 	for _, width := range allWidths {
-		o := approval.Offer{Width: width, Folder: folderOf(plan, asked)}
-		fits, has := true, false
-		for _, p := range asked {
-			e, w := p.upTo(width)
-			fits = fits && slices.Index(allWidths, w) <= slices.Index(allWidths, p.suggested())
-			has = has || w == width
-			add(&o, e, wideness(p.Segment, w))
-			o.Here = o.Here || !command.OnlyReads(behindOptions(p.Segment))
-			if width == approval.WidthExact && w != width {
-				has = false
-				break
-			}
-		}
-		if width == approval.WidthExact {
-			o.Folder = "" // it names one
-		}
-		if o.Here = o.Here && o.Folder != ""; !has || len(list) > 0 && sameEntries(list[len(list)-1].Writes, o.Writes) {
-			continue
-		}
-		if list = append(list, o); fits {
-			suggested = len(list) - 1
+		o, reached := offerOf(plan, asked, width, func(part) approval.Width { return width })
+		if reached && !slices.ContainsFunc(list, sameOffer(o)) {
+			list = append(list, o)
 		}
 	}
-	if len(list) > 0 {
-		list[suggested].Suggested = true
+	fits, _ := offerOf(plan, asked, approval.WidthWords, part.suggested)
+	at := slices.IndexFunc(list, sameOffer(fits))
+	if at < 0 {
+		list = slices.DeleteFunc(list, func(o approval.Offer) bool { return o.Width == approval.WidthWords })
+		at = slices.IndexFunc(list, func(o approval.Offer) bool { return o.Width == approval.WidthProgram })
+		if at < 0 {
+			at = len(list)
+		}
+		list = slices.Insert(list, at, fits)
 	}
+	list[at].Suggested = true
 	return list
+}
+
+// offerOf is the offer of a width: each part as wide as it may be, or else as it can.
+// reached tells that one part is as wide as the offer, and for exact ones each.
+func offerOf(plan *approval.Plan, asked []part, width approval.Width, most func(part) approval.Width) (o approval.Offer, reached bool) {
+	o.Width = width
+	all := true
+	for _, p := range asked {
+		e, w := p.upTo(most(p))
+		reached, all = reached || w == width, all && w == width
+		add(&o, e, wideness(p.Segment, w))
+		o.Here = o.Here || p.asksFor(approval.AllowProjectWrites) || !command.OnlyReads(behindOptions(p.Segment))
+	}
+	if width == approval.WidthExact {
+		o.Here = false // its entries name their folders
+		return o, all
+	}
+	o.Folder = folderOf(plan, asked)
+	o.Here = o.Here && o.Folder != ""
+	return o, reached
 }
 
 // suggested is the width in which most people would remember a yes to a command, so
@@ -169,25 +178,34 @@ func (p part) suggested() approval.Width {
 	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
 	name := path.Base(p.Argv[0])
 	switch {
-	case command.OnlyReads([]string{name}) && !slices.ContainsFunc(p.Findings, asksMore):
+	case command.OnlyReads([]string{name}) && !p.asksFor(approval.AllowNetworkSends, approval.AllowThisCode, approval.AllowProjectCode):
 		return approval.WidthProgram
 	case command.OnlyReads(behindOptions(p.Segment)):
 		return approval.WidthWords
-	case has(approval.EffectDeletes), has(approval.EffectNetwork):
+	case has(approval.EffectDeletes), has(approval.EffectNetwork) && !command.OnlyWorks(behindOptions(p.Segment)):
 		return approval.WidthExact
 	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
 		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
 	case slices.ContainsFunc(firstWords(p.Segment), func(word string) bool { return reaching()[word] }):
 		return approval.WidthExact
+	case p.inProject && !p.Profiled && len(firstWords(p.Segment)) == 0 && !reachingName(p.Program.File.Path):
+		return approval.WidthProgram // built there, and told files and flags
 	case p.Profiled, p.inProject:
 		return approval.WidthWords
 	}
 	return approval.WidthExact
 }
 
-// asksMore reports whether a reason is another than a request that sends nothing to
-// hosts that the entry names.
-func asksMore(f approval.Finding) bool { return f.Allowed != approval.AllowNetworkReads }
+// reachingName reports whether the name of a program has one of the words of reaching.
+func reachingName(file string) bool {
+	words := strings.FieldsFunc(strings.ToLower(path.Base(file)), func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(word string) bool { return reaching()[word] })
+}
+
+// asksFor reports whether a part asks for one of these effects.
+func (p part) asksFor(effects ...approval.Allowed) bool {
+	return slices.ContainsFunc(p.Findings, func(f approval.Finding) bool { return slices.Contains(effects, f.Allowed) })
+}
 
 // reaching are words that in most programs send, publish, delete or start something
 // else.
@@ -212,6 +230,11 @@ func add(o *approval.Offer, e approval.Entry, wide approval.Wide) {
 
 func sameEntry(a, b approval.Entry) bool {
 	return sameEntries([]approval.Entry{a}, []approval.Entry{b})
+}
+
+// sameOffer reports whether an offer writes the same.
+func sameOffer(o approval.Offer) func(approval.Offer) bool {
+	return func(have approval.Offer) bool { return sameEntries(have.Writes, o.Writes) }
 }
 
 func sameEntries(a, b []approval.Entry) bool {

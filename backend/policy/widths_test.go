@@ -84,6 +84,7 @@ func TestOffers(t *testing.T) {
 		{"sh x", nil},
 		{"env tool", []string{
 			"exact: /usr/bin/env tool = in /home/ann/p | /usr/bin/tool = in /home/ann/p",
+			"words: /usr/bin/env | /usr/bin/tool = in /home/ann/p or in /home/ann/p",
 			"program: /usr/bin/env | /usr/bin/tool or in /home/ann/p (unknown)",
 		}},
 		{"$ find . -name 'x*'; env cat x", []string{

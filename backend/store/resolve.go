@@ -50,7 +50,7 @@ func (d *Document) policy(agentID, home string) approval.Policy {
 	p.Presence, p.Origins["presence"] = first(layers, "presence", approval.PresenceNever,
 		func(r *Rules) approval.Presence { return r.Presence })
 
-	p.SafeBins = firstList(layers, defaultSafeBins(), func(r *Rules) []string { return r.SafeBins })
+	p.SafeBins = firstList(layers, DefaultSafeBins(), func(r *Rules) []string { return r.SafeBins })
 	for _, dir := range firstList(layers, nil, func(r *Rules) []string { return r.SafeBinTrustedDirs }) {
 		p.SafeBinTrustedDirs = append(p.SafeBinTrustedDirs, paths.Expand(dir, home))
 	}
@@ -93,9 +93,9 @@ func safeBinProfiles(extra Extra) (profiles map[string]approval.SafeBinProfile, 
 	return profiles, err
 }
 
-// defaultSafeBins are used where the policy names none: they only change what
+// DefaultSafeBins are used where the policy names none: they only change what
 // they read on its way through.
-func defaultSafeBins() []string { return []string{"cut", "uniq", "head", "tail", "tr", "wc"} }
+func DefaultSafeBins() []string { return []string{"cut", "uniq", "head", "tail", "tr", "wc"} }
 
 func first[T comparable](layers []layer, field string, builtIn T, get func(*Rules) T) (value T, origin string) {
 	var unset T

@@ -17,6 +17,7 @@ import (
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/project"
 	"github.com/countersign-app/countersign/backend/starts"
+	"github.com/countersign-app/countersign/backend/store"
 )
 
 // bench judges commands on one machine, an invented or this one, without a host:
@@ -108,7 +109,7 @@ func (b *bench) started(agent string, s starts.Start, projects ...string) approv
 		}
 		return p
 	}
-	p := approval.Policy{AgentID: agent, AskFallback: approval.SecurityDeny}
+	p := approval.Policy{AgentID: agent, AskFallback: approval.SecurityDeny, SafeBins: store.DefaultSafeBins()}
 	for _, mode := range approval.Modes {
 		if mode.ID == s.Mode() {
 			p.Security, p.Ask = mode.Security, mode.Ask

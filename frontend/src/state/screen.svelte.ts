@@ -419,19 +419,10 @@ export class ScreenState {
   async #consider() {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [])
-<<<<<<< HEAD
-    if (q && q.widths.length > 0 && !this.replay) await this.#replay(q)
-=======
-    this.replay = this.project = undefined
+    this.project = undefined
     if (!q || q.widths.length === 0) return
     void this.#lookAtProject(q)
-    try {
-      const told = await this.#backend.replay(q.id)
-      if (q.id === this.#current) this.replay = told
-    } catch (err) {
-      console.error('cannot tell what the widths would have meant', err)
-    }
->>>>>>> h-starts
+    if (!this.replay) await this.#replay(q)
   }
 
   async #lookAtProject(q: Question) {
