@@ -254,6 +254,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
+	case name == "read" && t.ring2 && t.reads(seg):
+		seg.Builtin = name
 	case t.activates(seg):
 		return
 	case otherBuiltins()[name], t.loose && ofZsh()[name]:

@@ -123,7 +123,24 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			f.add(p.Text, pathname.Escape(p.Text))
 		case approval.PartGlob:
 			f.add(pathname.Unescape(p.Text), p.Text)
+		case approval.PartSum:
+			n, e, ok := sh.sum(p.Sum, stderr)
+			if !ok {
+				return e, false
+			}
+			text := strconv.FormatInt(n, 10)
+			f.add(text, pathname.Escape(text))
 		case approval.PartVar, approval.PartOutput:
+			if p.Form != nil {
+				if use, e, ok := sh.instead(p, stderr); !ok {
+					return e, false
+				} else if use {
+					if e, ok := sh.fields(f, p.Form.Word, stderr); !ok {
+						return e, false
+					}
+					continue
+				}
+			}
 			value, e, ok := sh.value(p, stderr)
 			if !ok || p.Kind == approval.PartVar && !sh.grow(len(value)) {
 				return e, false
@@ -148,14 +165,30 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 		return strconv.Itoa(sh.last.status()), ending{}, true
 	}
 	value, set := sh.lookup(p.Text)
-	if !set && sh.nounset {
-		status := 127
-		if sh.exited = true; sh.inner || sh.errexit { // as bash has it
-			status = 1
-		}
-		return "", say(stderr, status, "%s: unbound variable", p.Text), false
+	switch {
+	case p.Form != nil && p.Form.Op == approval.FormThen:
+		return "", ending{}, true // its word is not for this one
+	case !set && sh.nounset && sh.posix():
+		return "", sh.stops(stderr, "%s: parameter not set", p.Text), false
+	case !set && sh.nounset:
+		return "", sh.stops(stderr, "%s: unbound variable", p.Text), false
+	case p.Form != nil:
+		return sh.formed(p.Form, value, stderr)
 	}
 	return value, ending{}, true
+}
+
+// stops ends the shell for a variable that has no value, with the status that bash
+// or dash then has.
+func (sh *shell) stops(stderr int, format string, a ...any) ending {
+	status := 127
+	switch sh.exited = true; {
+	case sh.posix():
+		status = 2
+	case sh.inner || sh.errexit:
+		status = 1
+	}
+	return say(stderr, status, format, a...)
 }
 
 // grow counts what words and values are made of, and denies a run that makes
