@@ -72,7 +72,7 @@ func TestWritingAsShells(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"echo a &> new; cat new", "cat nope &> new", "echo a &>> a.txt", "{ echo a; cat nope; } &> new", "time -p true > new", "cat <<< a > new"} {
+	for _, text := range []string{"echo a &> new; cat new", "cat nope &> new", "echo a &>> a.txt", "{ echo a; cat nope; } &> new", "cat <<< a > new"} {
 		if how := likeShell(t, r, "bash", text); how == "asks" {
 			t.Errorf("bash: %s asks", text)
 		}
