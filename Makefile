@@ -97,6 +97,7 @@ swap-test: setup
 # more of both than unit has.
 random-test: setup
 	COUNTERSIGN_RANDOM_TEXTS=30000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomTexts$$' ./backend/runner
+	COUNTERSIGN_RANDOM_TEXTS=2000 $(GO) test -v -count=1 -timeout 20m -run '^TestRandomOutputs$$' ./backend/runner
 	COUNTERSIGN_MIXTURES=4000 $(GO) test -v -count=1 -timeout 20m -run '^TestCorpusReallyRuns$$' ./backend/cmd/countersign
 
 # Real Claude Code and Codex with an invented model. They are large, so only this

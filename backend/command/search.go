@@ -133,7 +133,7 @@ func (t *textJob) startsAnyway(dir string) bool {
 		return false
 	}
 	folder, err := t.look(dir)
-	if err != nil || !folder.IsFolder() || folder.Mode&0o022 != 0 || folder.UID != 0 && folder.UID != t.UID {
+	if err != nil || !folder.IsFolder() || folder.Mode&0o002 != 0 || folder.UID != 0 && folder.UID != t.UID {
 		return false
 	}
 	for _, at := range []string{dir, folder.Path} {
