@@ -294,6 +294,12 @@ type Redirect struct {
 	From   string `json:"from,omitempty"`
 	// Append tells that ToFile keeps what the file holds.
 	Append bool `json:"append,omitempty"`
+	// Word is the name of ToFile where only the run can tell it: File and Folder are
+	// nil then, Maybe are names that it may be, and By is the effect by which it may
+	// be written.
+	Word  Word     `json:"word,omitempty"`
+	Maybe []string `json:"-"`
+	By    Allowed  `json:"by,omitempty"`
 }
 
 // Same reports whether two looks at a redirection found the same one. What is in a

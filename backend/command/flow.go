@@ -63,6 +63,9 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
 		ok = !t.unsure(added) && ok
 	}
+	if stmt.Negated {
+		ok = !t.unsure(added) && ok
+	}
 	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
 	case stmt.Negated && *dir != entered:
 		t.passed = ""
@@ -187,6 +190,9 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 		right = "" // the right side runs only if the cd on the left failed
 	}
 	entered := right
+	if op == approval.OpOr && t.maybeAdded {
+		t.ask(approval.ReasonEnvAsks, "it changes PATH where only the run can tell whether it does")
+	}
 	y, oky := t.stmt(cmd.Y, &right)
 	if found != t.added {
 		t.maybeAdded = true

@@ -38,7 +38,9 @@ func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*appr
 			}
 		}
 		if more, is := t.addsToPath(a, as); is {
-			t.adds(*more)
+			if as != forCommand {
+				t.adds(*more)
+			}
 			node.Assigns = append(node.Assigns, approval.Assign{Name: a.Name.Value, Export: export, Search: more})
 			continue
 		}
@@ -106,6 +108,13 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 		}
 		if ok = ok && fine; ok {
 			seg.Assigns = given
+		}
+		defer t.with(t.added)()
+		for _, a := range given {
+			if a.Search != nil {
+				t.adds(*a.Search)
+				seg.Search = t.added
+			}
 		}
 		if slices.ContainsFunc(seg.Assigns, func(a approval.Assign) bool { return !literal(a.Value) }) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what it sets for the command is known only when it runs"))

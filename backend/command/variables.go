@@ -130,6 +130,9 @@ func (t *textJob) before(seg *approval.Segment, list []approval.Assign) (ok bool
 			}
 			continue
 		}
+		if a.Search != nil {
+			continue // what is found in it is judged
+		}
 		if !literal(a.Value) { // which is found elsewhere
 			ok = t.known(a.Name) && ok
 			continue

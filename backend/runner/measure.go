@@ -221,6 +221,9 @@ func redirectsFit(list []approval.Redirect) bool {
 		case approval.FromText:
 			return r.FD != 0
 		case approval.ToFile:
+			if r.Word != nil {
+				return r.FD < 1 || r.FD > 2 || r.By == ""
+			}
 			return r.FD < 1 || r.FD > 2 || r.File == nil || r.Folder == nil || !path.IsAbs(r.File.Path) || path.Join(r.Folder.Path, path.Base(r.File.Path)) != r.File.Path
 		}
 		return r.FD < 1 || r.FD > 2 || r.To < 1 || r.To > 2

@@ -344,8 +344,8 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	if c.Kind != approval.KindReader {
 		sh.wrote.Store(true)
 	}
-	env := sh.with(c.Assigns)
-	if err := sh.carries(c.Segment, env); err != nil {
+	env, judged := sh.with(c.Assigns)
+	if err := sh.carries(c.Segment, env, judged); err != nil {
 		sh.deny(seg, err)
 		return nil, func() ending { return ending{} }
 	}

@@ -387,7 +387,7 @@ func (w *writer) around() string {
 
 // written are redirections into files, one or several.
 func (w *writer) written() string {
-	file := w.of("o1", "o1", "o2", "./o3", "a.t", "sub/o4", "'o 5'")
+	file := w.of("o1", "o1", "o2", "./o3", "a.t", "sub/o4", "'o 5'", "\"o$?\"", "\"${o}6\"")
 	switch w.IntN(12) {
 	case 0, 1, 2:
 		return " >" + file

@@ -365,28 +365,33 @@ func (sh *shell) inherited(name string) (string, bool) {
 }
 
 // with returns the environment with the variables of one command.
-func (sh *shell) with(list []approval.Assign) []string {
+// judged are settings of it that were judged without their values.
+func (sh *shell) with(list []approval.Assign) (env, judged []string) {
 	if len(list) == 0 {
-		return sh.env
+		return sh.env, sh.judged
 	}
-	one := &shell{env: append([]string(nil), sh.env...)}
+	one := &shell{env: append([]string(nil), sh.env...), judged: sh.judged}
 	for _, a := range list {
+		if a.Search != nil {
+			one.search(a.Search)
+			continue
+		}
 		value := ""
 		if len(a.Value) > 0 { // these are literal: they were judged
 			value = a.Value[0].Text
 		}
 		one.setenv(a.Name, value)
 	}
-	return one.env
+	return one.env, one.judged
 }
 
 // carries refuses a program that would be given a variable which it was not judged
 // with: an export of the text, or one that took the place of an inherited one.
-func (sh *shell) carries(s *approval.Segment, env []string) *Denied {
+func (sh *shell) carries(s *approval.Segment, env, judged []string) *Denied {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv), slices.Contains(sh.judged, kv),
+		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv), slices.Contains(judged, kv),
 			slices.Contains(s.Env, approval.Variable{Name: name, Value: value}):
 		default:
 			return denied(approval.ReasonEnvAsks, "%q would be given %s, with a value that nobody judged", strings.Join(s.Argv, " "), name)

@@ -2,13 +2,19 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Keep, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
+import type { Answered, Decision, Keep, ProjectCommands, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
 
+/** From how many same answers on a rule is suggested. */
+const often = 3
+
 /** Begins the name of a list of questions (shown.ListMark). */
 const listMark = 'list:'
+
+/** The choice that allows the tests and builds of a project, which is no width of the host. */
+export const projectWidth = 'project'
 
 /** How a yes is to be remembered. */
 export interface Choice {
@@ -43,6 +49,8 @@ export class ScreenState {
   /** What is chosen on Always allow…, and what the widths would have meant; undefined until the host said it. */
   choice = $state<Choice>({ width: '', here: false, keep: 'good' })
   replay = $state.raw<Replayed[]>()
+  /** The tests and builds that can be allowed together with it, if there are some. */
+  project = $state.raw<ProjectCommands>()
 
   /** The small questions that are answered together, while their list is on the page. */
   several = $state.raw<Question[]>()
@@ -203,6 +211,7 @@ export class ScreenState {
   async #look(q: Question | undefined) {
     const mark = this.#mark
     this.wouldDo = undefined
+    this.replay = undefined
     if (!q || q.ended) return
     let found: WouldDo
     try {
@@ -210,7 +219,28 @@ export class ScreenState {
     } catch {
       found = { lines: [] } // which is shown as not known
     }
-    if (mark === this.#mark) this.wouldDo = found
+    if (mark !== this.#mark) return
+    this.wouldDo = found
+    if (q.widths.some((w) => w.suggested) && !q.risky) await this.#replay(q)
+  }
+
+  /** Asks what the widths would have meant, which is a look at the history and comes last. */
+  async #replay(q: Question) {
+    try {
+      const told = await this.#backend.replay(q.id)
+      if (q.id === this.#current) this.replay = told
+    } catch (err) {
+      console.error('cannot tell what the widths would have meant', err)
+    }
+  }
+
+  /** How often the person allowed what the suggested width would let pass, and never denied it. */
+  get allowedBefore(): { names: string[]; times: number } | undefined {
+    const q = this.#shown
+    const width = q?.widths.find((w) => w.suggested)
+    if (!q || !width || q.risky) return undefined
+    const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
+    return told && told.yes >= often && told.denied === 0 ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
 
   /** The question is in the page and wants this height, in points. */
@@ -279,6 +309,7 @@ export class ScreenState {
       case 'ask always':
         return this.#turn(q.always.length > 0)
       case 'always save':
+        if (this.choice.width === projectWidth) return void this.#give(q, () => this.#backend.allowProjectNow(q.id, q.seen))
         return void (q.widths.length > 0 ? this.#remember(q, this.choice) : this.#answer(q, 'allow-always'))
       case 'always back':
         return this.#turn(false)
@@ -388,14 +419,24 @@ export class ScreenState {
   async #consider() {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [])
-    this.replay = undefined
+<<<<<<< HEAD
+    if (q && q.widths.length > 0 && !this.replay) await this.#replay(q)
+=======
+    this.replay = this.project = undefined
     if (!q || q.widths.length === 0) return
+    void this.#lookAtProject(q)
     try {
       const told = await this.#backend.replay(q.id)
       if (q.id === this.#current) this.replay = told
     } catch (err) {
       console.error('cannot tell what the widths would have meant', err)
     }
+>>>>>>> h-starts
+  }
+
+  async #lookAtProject(q: Question) {
+    const found = await this.#backend.projectCommands(q.id).catch(() => undefined) // without it the row is missing
+    if (q.id === this.#current && found?.folder) this.project = found
   }
 
   #answer(q: Question, decision: Decision) {
