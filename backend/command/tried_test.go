@@ -58,3 +58,23 @@ func TestTried(t *testing.T) {
 		}
 	}
 }
+
+// What another shell gets back as a text, and what is meant for zsh, is understood
+// no further than before.
+func TestConstructsAskElsewhere(t *testing.T) {
+	a := invented()
+	for _, text := range []string{
+		`echo ${x:-a}`, `echo "${x%a}"`, `echo $((1+1))`, `((1))`, `for ((i=0;i<1;i++)); do ls; done`, `[[ a == a ]]`, `case a in a) ls;; esac`, `read -r x`, `IFS= read -r x`,
+		`while read -r x; do ls; done`, `for i in a; do break; done`, `x=a; sed -n 1p "$x"`,
+	} {
+		for _, req := range []*approval.Request{
+			{Text: text, Cwd: "/home/ann/p", Who: approval.Theirs},
+			{Command: []string{"bash", "-c", text}, Cwd: "/home/ann/p", Who: approval.Theirs},
+			{Command: []string{"zsh", "-c", text}, Cwd: "/home/ann/p", Who: approval.Ours},
+		} {
+			if plan := a.Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")); plan.Root != nil || len(allReasons(plan)) == 0 {
+				t.Errorf("%v %s for %s would run", req.Command, text, req.Who)
+			}
+		}
+	}
+}
