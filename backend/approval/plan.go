@@ -189,8 +189,10 @@ type Open struct {
 	Prefix string `json:"prefix,omitempty"`
 	// Many tells that it may become no word, or more than one.
 	Many bool `json:"many,omitempty"`
-	// Maybe are values that it may have, as far as the text tells.
+	// Maybe are values that it may have, as far as the text tells; Known tells that
+	// they are all.
 	Maybe []string `json:"-"`
+	Known bool     `json:"-"`
 }
 
 // Segment is one simple command.

@@ -108,6 +108,7 @@ func (t *textJob) reads(seg *approval.Segment) bool {
 	}
 	for _, name := range seg.Argv[2:] {
 		t.given(name, "", false)
+		t.lost[name] = true
 	}
 	return true
 }

@@ -275,7 +275,8 @@ var texts = []struct{ in, want string }{
 	{`cd sub; cat $PWD/a`, `seq(cd sub, cat /home/ann/p/sub/a)`},
 	// A command that a run-time word may end.
 	{`find . -exec cat "$USER" ';'`, `find . -exec cat "$USER" ;`},
-	{`find . -exec cat $USER ';'`, `find . -exec cat $USER ; find:runtime-value`},
+	{`find . -exec cat $USER ';'`, `find . -exec cat $USER ;`},
+	{`find . -exec cat $nope ';'`, `find . -exec cat $nope ; find:runtime-value`},
 	// Words of which the beginning says enough, and others.
 	{`curl "http://localhost:$USER/x"`, `curl "http://localhost:$USER/x" curl:runtime-value`},
 	{`curl "http://localhost:80/$USER"`, `curl "http://localhost:80/$USER" curl:uses-network`},

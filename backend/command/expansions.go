@@ -152,7 +152,11 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 		t.spend(len(next))
 	}
 	o.Maybe = values
+	if all, ok := t.tells(parts, dir); ok {
+		o.Maybe, o.Known, o.Many = all, true, false
+	}
 	if have != nil {
+		o.Known = false
 		o.Maybe, o.Prefix, o.Many = append(o.Maybe, have.Maybe...), "", true
 	}
 	return o

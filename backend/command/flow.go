@@ -454,6 +454,7 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 		node.Words = append(node.Words, v.words...)
 		t.values[node.Name] = append(t.values[node.Name], v.final...)
 		if v.open != nil {
+			t.lost[node.Name] = t.lost[node.Name] || !v.open.Known
 			t.values[node.Name] = append(t.values[node.Name], v.open.Maybe...)
 		}
 	}

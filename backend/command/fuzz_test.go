@@ -214,6 +214,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %v %s, want %s", test.name, reasons(plan.Findings), plan.Invalid, test.want)
 		}
 	}
+	bounded(t, a, bash("for f in a b c d e f g h; do for g in 1 2 3 4 5 6 7 8; do "+many("git log -- $f$g x$f;", 1000)+"done;done"))
 	bounded(t, a, bash("x="+many("a", 4000)+";ls ${x//a/"+many("b", 60_000)+"}")) // the value is not made
 }
 

@@ -58,6 +58,9 @@ func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*appr
 		case as == forText:
 			ok = t.given(a.Name.Value, textOf(parts), literal(parts)) && ok
 		}
+		if fine && !a.Naked {
+			t.gives(a.Name.Value, parts, dir)
+		}
 		if a.Naked {
 			parts = nil
 		} else if parts == nil {
@@ -121,6 +124,7 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
 	t.shellWord(&seg)
 	ok = t.before(&seg, given) && ok
+	t.tried(&seg)
 	t.code(&seg, redirs)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
 	if seg.Builtin == "cd" {

@@ -152,6 +152,7 @@ func (t *textJob) gets(op approval.SumOp, to syntax.ArithmExpr, sign approval.Su
 		return s, false
 	}
 	name := word.Lit()
+	t.gives(name, approval.Word{{Kind: approval.PartSum}}, "")
 	if sign != "" {
 		value = approval.Sum{Op: sign, Kids: []approval.Sum{{Op: approval.SumName, Name: name}, value}}
 	}

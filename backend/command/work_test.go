@@ -90,6 +90,43 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 	}
 }
 
+// textFamilies are the same for texts.
+var textFamilies = []string{
+	"x=a;|y=${x:-$x};|ls $y", "ls |${x:-a%d} |", "x=a;ls |${x#a%d} |", "x=aaaa;|x=${x/a/b%d};|ls", "|case a%d in a) ls;; *b) ls;; esac;|", "ls |$((%d+x)) |", "[[ a |&& b != *%d |]]",
+	"|for f%d in a b; do sed 1d $f%d; done;|", "for f in a b c d; do |git show $f:a%d;| done", "|((x++));|ls $x", "while read -r a; do |echo $a%d;| done", "for x in a b; do |[ $x = %d ] && continue;| done",
+	"|x%d=a;|ls $x1$x2$x3", "|a=b%d;|ls $a", "|a=$a%d;|ls $a",
+}
+
+func TestWorkOfTexts(t *testing.T) {
+	a, most := wide(), approvaltest.Rounds(t, 1024, 256)
+	for _, family := range textFamilies {
+		parts := strings.Split(family, "|")
+		t.Run(family, func(t *testing.T) {
+			t.Parallel()
+			before := 0
+			for n := 32; n <= most; n *= 2 {
+				var text strings.Builder
+				text.WriteString(parts[0])
+				for i := range n {
+					text.WriteString(strings.ReplaceAll(parts[1], "%d", fmt.Sprint(i)))
+				}
+				text.WriteString(parts[2])
+				limit, steps := uint64(16<<20+64<<10*n), 0
+				used := allocates(limit, a, func(a *command.Analyzer) {
+					_, steps = a.Measured(bash(text.String()), approvaltest.Named("/home/ann/p"))
+				})
+				if before > 0 && steps > 3*before+200 && before < command.MaxWork {
+					t.Errorf("%d times: %d steps, and half as many times %d", n, steps, before)
+				}
+				if used > limit {
+					t.Errorf("%d times: %d KB were allocated, of at most %d", n, used>>10, limit>>10)
+				}
+				before = steps
+			}
+		})
+	}
+}
+
 // leaving is a world whose caller goes after so many looks.
 type leaving struct {
 	command.World

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// A word that only the run can tell is often one of a few that the text holds: the
+// names that a loop goes through, a number, a name that was put together. A command
+// is tried with each of them, and where each would only read, it asks no more than
+// these do. What the word becomes is judged again before the start in any case.
+
+// maxTried bounds how many commands one is tried as, and maxTries all of a text.
+const (
+	maxTried = 64
+	maxTries = 256
+)
+
+// tells returns all values that a word may have, where the text holds them: a word
+// that is not parted, or has nothing to part it by.
+func (t *textJob) tells(parts approval.Word, dir string) (values []string, ok bool) {
+	values = []string{""}
+	for _, p := range parts {
+		var maybe []string
+		switch p.Kind {
+		case approval.PartText:
+			maybe = []string{p.Text}
+		case approval.PartSum:
+			maybe = []string{"1"} // as any number
+		case approval.PartVar:
+			if maybe, ok = t.holdings(p, dir); !ok {
+				return nil, false
+			}
+			if !p.Quoted && slices.ContainsFunc(maybe, func(v string) bool { return v == "" || strings.ContainsAny(v, " \t\n*?[\\") }) {
+				return nil, false
+			}
+		default:
+			return nil, false
+		}
+		if len(values)*len(maybe) > maxTried || !t.spend(1) {
+			return nil, false
+		}
+		var next []string
+		for _, v := range values {
+			for _, m := range maybe {
+				if len(v)+len(m) > maxValue {
+					return nil, false
+				}
+				next = append(next, v+m)
+			}
+		}
+		values = next
+	}
+	return values, len(values) > 0
+}
+
+// holdings returns all values that a variable may have, and what a form makes of them.
+func (t *textJob) holdings(p approval.Part, dir string) ([]string, bool) {
+	if p.Text == "?" {
+		return []string{"0"}, true
+	}
+	values, ok := t.values[p.Text], !t.lost[p.Text]
+	if p.Form != nil && p.Form.Op == approval.FormLength {
+		return []string{"1"}, true
+	}
+	unset := len(values) == 0 && ok && !t.inherits(p.Text)
+	if p.Form != nil {
+		switch p.Form.Op {
+		case approval.FormElse, approval.FormThen, approval.FormSet:
+			instead, fine := t.tells(p.Form.Word, dir)
+			if p.Form.Op != approval.FormThen {
+				instead = append(instead, values...)
+			}
+			return instead, ok && fine && (len(values) > 0 || unset)
+		}
+		made := t.formed(p.Form, values, dir)
+		return made, ok && len(made) == len(values) && len(values) > 0
+	}
+	return values, ok && len(values) > 0
+}
+
+// gives takes down what a variable may be given by parts of a text.
+func (t *textJob) gives(name string, parts approval.Word, dir string) {
+	values, ok := t.tells(parts, dir)
+	if !ok {
+		t.lost[name] = true
+		return
+	}
+	for _, value := range values {
+		if !slices.Contains(t.values[name], value) && len(t.values[name]) < maxTried {
+			t.values[name] = append(t.values[name], value)
+		}
+	}
+}
+
+// tried judges a command by all that it may be, where its words are known so far and
+// each of them would only read. Of any other it says nothing.
+func (t *textJob) tried(seg *approval.Segment) {
+	if len(seg.Open) == 0 || seg.Open[0].At == 0 || seg.Program == nil || !seg.Profiled || seg.Floor != "" || seg.Ours || len(seg.Findings) == 0 || len(seg.Redirects)+len(seg.Assigns) > 0 {
+		return
+	}
+	list := [][]string{seg.Argv}
+	for _, open := range seg.Open {
+		if !open.Known || len(list)*len(open.Maybe) > maxTried {
+			return
+		}
+		var next [][]string
+		for _, argv := range list {
+			for _, value := range open.Maybe {
+				one := slices.Clone(argv)
+				one[open.At] = value
+				next = append(next, one)
+			}
+		}
+		list = next
+	}
+	if t.tries += len(list); t.tries > maxTries {
+		return
+	}
+	walks, effects := seg.Walks, slices.Clone(seg.Effects)
+	for _, argv := range list {
+		if !t.spend(len(argv)) || !t.bytes(bytesOf(argv)) {
+			return
+		}
+		one := approval.Segment{Start: seg.Start, End: seg.End, Argv: argv, Dir: seg.Dir, Env: seg.Env, Search: seg.Search, Made: seg.Made}
+		t.shellWord(&one)
+		if !one.Program.Same(seg.Program) || !t.onlyReads(&one) {
+			return
+		}
+		walks, effects = walks || one.Walks, append(effects, one.Effects...)
+	}
+	slices.Sort(effects)
+	seg.Findings, seg.Walks, seg.Effects = nil, walks, slices.Compact(effects)
+}
+
+// onlyReads reports whether a command that was judged changes nothing, and starts
+// nothing.
+func (t *textJob) onlyReads(seg *approval.Segment) bool {
+	if len(seg.Findings) > 0 || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
+		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool { return e != approval.EffectNetwork }) {
+		return false
+	}
+	read := t.profiled(seg)
+	return read != nil && len(read.commands)+len(read.sets) == 0
+}

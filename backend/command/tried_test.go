@@ -1,0 +1,80 @@
+package command_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+)
+
+// A command asks no more than the commands that it may become, where all of these are
+// in the text and only read.
+func TestTried(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		asks bool
+	}{
+		{`for f in a b; do sed -n 1,5p "$f"; done`, false},
+		{`for f in a b; do sed -n 1,5p $f; done`, false},
+		{`f=a; git show HEAD:$f`, false},
+		{`f=a; f=${f%x}; git log -- "src/$f"`, false},
+		{`sed -n "$((10-5)),$((10+5))p" a`, false},
+		{`i=1; i=$((i+1)); sed -n "${i}p" a`, false},
+		{`for ((i=0;i<3;i++)); do sed -n "${i}p" a; done`, false},
+		{`sed -n "1,${n:-5}p" a`, false},
+		{`x=a; sed -n "${#x}p" a`, false},
+		// One of them would not.
+		{`for e in p 'w out'; do sed "$e" a; done`, true},
+		{`for f in a -i; do sed 1d a $f; done`, true},
+		{`for f in a --in-place; do sed 1d a "$f"; done`, true},
+		{`for f in a .env; do sed -n 1p "$f"; done`, true},
+		{`for d in a -delete; do find . $d; done`, true},
+		{`f=-i; sed 1d $f a`, true},
+		{`f=xi; sed 1d -${f#x} a`, true},
+		{`f=a; f=${f:+-i}; sed 1d $f b`, true},
+		{`for d in a b; do find $d -delete; done`, true},
+		// They are not all in the text, or it is not clear how many words they are.
+		{`f=a; f=$(cat b); sed -n 1p "$f"`, true},
+		{`read -r f; sed -n 1p "$f"`, true},
+		{`f=a; read -r f; sed -n 1p "$f"`, true},
+		{`f='1d -i'; sed $f a`, true},
+		{`f='*'; sed -n 1p $f`, true},
+		{`f=; sed -n $f a`, true},
+		{`sed -n "${HOMEDIR:-5}p" "$OTHER"`, true},
+		{`for f in a b $(cat c); do sed -n 1p "$f"; done`, true},
+		{`for f in a b; do $f; done`, true},
+	} {
+		a := invented()
+		a.Inherited = func(name string) bool { return name == "HOMEDIR" }
+		for name := range strings.FieldsSeq("sed git find") {
+			a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
+		}
+		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))
+		asks := slices.ContainsFunc(allReasons(plan), func(r approval.Reason) bool { return r != "" })
+		if asks != test.asks {
+			t.Errorf("%s: %v", test.text, allReasons(plan))
+		}
+	}
+}
+
+// What another shell gets back as a text, and what is meant for zsh, is understood
+// no further than before.
+func TestConstructsAskElsewhere(t *testing.T) {
+	a := invented()
+	for _, text := range []string{
+		`echo ${x:-a}`, `echo "${x%a}"`, `echo $((1+1))`, `((1))`, `for ((i=0;i<1;i++)); do ls; done`, `[[ a == a ]]`, `case a in a) ls;; esac`, `read -r x`, `IFS= read -r x`,
+		`while read -r x; do ls; done`, `for i in a; do break; done`, `x=a; sed -n 1p "$x"`,
+	} {
+		for _, req := range []*approval.Request{
+			{Text: text, Cwd: "/home/ann/p", Who: approval.Theirs},
+			{Command: []string{"bash", "-c", text}, Cwd: "/home/ann/p", Who: approval.Theirs},
+			{Command: []string{"zsh", "-c", text}, Cwd: "/home/ann/p", Who: approval.Ours},
+		} {
+			if plan := a.Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")); plan.Root != nil || len(allReasons(plan)) == 0 {
+				t.Errorf("%v %s for %s would run", req.Command, text, req.Who)
+			}
+		}
+	}
+}
