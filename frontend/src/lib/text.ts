@@ -227,6 +227,7 @@ export const panel = {
     'writes-temp': 'write new temporary files',
     'runs-project-code': 'start programs of the project',
     'reads-network': 'ask',
+    'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
   } as Record<string, string>,
   wide: {
