@@ -88,6 +88,36 @@ func (a *Approvals) Replay(id string) []shown.Replayed {
 	return a.app.replay(p.AgentID, p.Judgement.Offers)
 }
 
+// ProjectCommands tells whether tests and builds of a project, among which this
+// question is, can be allowed together.
+func (a *Approvals) ProjectCommands(id string) shown.ProjectCommands {
+	p, found := a.waiting(id)
+	if !found || !slices.Contains(p.Judgement.Choices, approval.AllowAlways) {
+		return shown.ProjectCommands{}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	folder, made, ok := a.app.host.ProjectCommands(ctx, p)
+	if !ok {
+		return shown.ProjectCommands{}
+	}
+	return shown.NewProjectCommands(folder, len(made.Entries), a.app.names())
+}
+
+// AllowProject allows them, and with them this question.
+func (a *Approvals) AllowProject(id, seen string) Answered {
+	p, found := a.waiting(id)
+	if !found {
+		return Answered{Message: sentence(pending.ErrUnknown)}
+	}
+	return a.answer(id, seen, approval.AllowAlways, func(pending.Shown) error {
+		return a.app.host.AllowProject(context.Background(), p)
+	})
+}
+
+// lookTime bounds how long the page waits for a look at all programs of a start.
+const lookTime = 2 * time.Second
+
 // replayTime bounds how long the page waits for what an entry would have meant.
 const replayTime = 500 * time.Millisecond
 

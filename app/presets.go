@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
@@ -13,35 +12,6 @@ import (
 	"github.com/countersign-app/countersign/backend/starts"
 	"github.com/countersign-app/countersign/backend/store"
 )
-
-// startEntries are the entries of a start on this machine, with the names of
-// their programs: one where two names lead to the same program.
-func (a *app) startEntries(ctx context.Context, start starts.Start) (entries []approval.Entry, names []string) {
-	programs := map[string]*approval.Entry{} // by name: git stands in many rows
-	for _, tool := range start.Tools() {
-		program, looked := programs[tool.Name]
-		if !looked {
-			if found, err := a.host.Find(ctx, tool.Name); err == nil && found != nil {
-				program = &approval.Entry{Pattern: found.Program.Path, AddedAt: time.Now().UnixMilli(), AddedBy: "developer tools"}
-				host.RecordIdentity(program, a.person.Home)
-			}
-			programs[tool.Name] = program
-		}
-		if program == nil {
-			continue
-		}
-		e := *program
-		e.Allows, e.Hosts = tool.Allows(), tool.Hosts
-		e.Args, e.ArgsExact, e.Identity = tool.Args, tool.Exact, slices.Clone(program.Identity)
-		if slices.ContainsFunc(entries, func(have approval.Entry) bool {
-			return have.Pattern == e.Pattern && have.ArgsExact == e.ArgsExact && slices.Equal(have.Args, e.Args)
-		}) {
-			continue
-		}
-		entries, names = append(entries, e), append(names, tool.Name)
-	}
-	return entries, names
-}
 
 // examples show what the starting points mean.
 var examples = []string{"ls -l", "git status", "rm -rf build"}
@@ -51,7 +21,8 @@ var examples = []string{"ls -l", "git status", "rm -rf build"}
 func (a *app) startingPoints(ctx context.Context) shown.Start {
 	start := shown.Start{Tools: []shown.Tool{}, Examples: []shown.Example{}}
 	policies := map[starts.Start]approval.Policy{}
-	entries, names := a.startEntries(ctx, starts.DeveloperTools)
+	made, _ := a.host.Start(ctx, starts.DeveloperTools, "") // without them each asks
+	entries, names := made.Entries, made.Names
 	for _, point := range starts.All {
 		p := approval.Policy{AskFallback: approval.SecurityDeny}
 		p.Security, p.Ask, _ = shown.Mode(point.Mode()).Words()
@@ -116,19 +87,21 @@ var errChosen = errors.New("how agents start was chosen already: change it under
 
 func (s *Settings) choose(name string) Saved {
 	start := starts.Start(name)
-	if !s.app.edits() {
+	switch {
+	case !s.app.edits():
 		return s.failed(errNotOpen, shown.Every)
+	case !slices.Contains(starts.All, start):
+		return s.failed(errors.New("there is no such start"), shown.Every)
 	}
-	entries, _ := s.app.startEntries(context.Background(), start)
-	_, err := s.app.host.Update(func(d *store.Document) error {
-		if !firstRunDue(store.Snapshot{Document: d}) {
-			return errChosen
-		}
-		for _, e := range entries {
-			d.Add(shown.Every, e)
-		}
-		return setMode(d, shown.Every, shown.Mode(start.Mode()))
-	})
+	made, err := s.app.host.Start(context.Background(), start, "")
+	if err == nil {
+		_, err = s.app.host.Update(func(d *store.Document) error {
+			if !firstRunDue(store.Snapshot{Document: d}) {
+				return errChosen
+			}
+			return host.TakeStart(d, shown.Every, start, made)
+		})
+	}
 	if err != nil {
 		return s.failed(err, shown.Every)
 	}

@@ -87,3 +87,73 @@ func TestProjects(t *testing.T) {
 		t.Errorf("after a terminal: %s", got)
 	}
 }
+
+// Tests and builds of a project that the person named are allowed together, from the
+// panel and in the settings; what is no test or build is not offered, nor what lies
+// elsewhere. One undo takes all of it back.
+func TestProjectCommands(t *testing.T) {
+	a := newTestApp(t, askMe)
+	if found, err := a.host.Find(t.Context(), "make"); err != nil || found == nil {
+		t.Skip("make is not here")
+	}
+	if err := os.WriteFile(filepath.Join(a.project, "Makefile"), []byte("test deploy:\n\t@:\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules := func() int { return len(a.host.Policy().Policy("main").Allowlist) }
+	before := rules()
+
+	answers := a.agent(t.Context(), "main", "make", "deploy")
+	q := a.question()
+	a.look(q.ID)
+	if offer := a.approvals.ProjectCommands(q.ID); offer.Folder != "" {
+		t.Errorf("%+v", offer)
+	}
+	if got := a.approvals.AllowProject(q.ID, q.Seen); got.OK || rules() != before {
+		t.Errorf("%+v, %d rules", got, rules())
+	}
+	a.approvals.Decide(q.ID, q.Seen, "deny", "")
+	a.answer(answers)
+
+	answers = a.agent(t.Context(), "main", "make", "test")
+	q = a.question()
+	offer := a.approvals.ProjectCommands(q.ID)
+	if offer.Folder != "~/project" || offer.Name != "project" || offer.Rules == 0 {
+		t.Fatalf("%+v", offer)
+	}
+	if got := a.approvals.AllowProject(q.ID, q.Seen); got.OK {
+		t.Error("allowed before anybody looked")
+	}
+	a.look(q.ID)
+	if got := a.approvals.AllowProject(q.ID, q.Seen); !got.OK || rules() != before+offer.Rules {
+		t.Errorf("%+v, %d rules", got, rules())
+	}
+	if got := a.answer(answers); !got.Success {
+		t.Errorf("%+v", got)
+	}
+	for _, p := range a.settings.Lists("main").Projects {
+		if !p.Commands {
+			t.Errorf("%+v", p)
+		}
+	}
+	if got := a.approvals.Undo(q.ID); !got.OK || rules() != before {
+		t.Errorf("%+v, %d rules", got, rules())
+	}
+
+	if got := a.settings.AllowProject("main", a.settings.Policy("main").Rev, a.project); got.OK {
+		t.Error("allowed by a page that nobody sees")
+	}
+	a.settingsInSight()
+	for _, folder := range []string{"", a.person.Home, filepath.Join(a.project, "inner"), "project"} {
+		if got := a.settings.AllowProject("main", a.settings.Policy("main").Rev, folder); got.OK {
+			t.Errorf("allowed in %q", folder)
+		}
+	}
+	mustSave(t, a.settings.AllowProject("main", a.settings.Policy("main").Rev, a.project))
+	if got := rules(); got != before+offer.Rules {
+		t.Errorf("%d rules", got)
+	}
+	mustSave(t, a.settings.Undo())
+	if got := rules(); got != before {
+		t.Errorf("%d rules", got)
+	}
+}

@@ -80,7 +80,7 @@ func (s *Settings) SetMode(agentID, rev, mode string) Saved {
 // SetWord gives "security", "ask", "askFallback" or "autoAllowSkills" a value;
 // an empty one lets the settings of every agent decide.
 func (s *Settings) SetWord(agentID, rev, field, value string) Saved {
-	return s.edit(agentID, rev, func(d *store.Document) error { return setWord(d, agentID, field, value) })
+	return s.edit(agentID, rev, func(d *store.Document) error { return d.SetFor(agentID, field, value) })
 }
 
 func setMode(d *store.Document, agentID string, mode shown.Mode) error {
@@ -88,21 +88,7 @@ func setMode(d *store.Document, agentID string, mode shown.Mode) error {
 	if !ok {
 		return errors.New("there is no such mode")
 	}
-	return errors.Join(setWord(d, agentID, "security", string(security)), setWord(d, agentID, "ask", string(ask)))
-}
-
-// setWord sets a word of an agent. What is set for every agent is a default,
-// and no longer said of the agent "*" as well.
-func setWord(d *store.Document, agentID, field, value string) error {
-	if agentID != shown.Every {
-		return d.Set(agentID, field, value)
-	}
-	if d.Agents[shown.Every] != nil {
-		if err := d.Set(shown.Every, field, ""); err != nil {
-			return err
-		}
-	}
-	return d.Set("", field, value)
+	return errors.Join(d.SetFor(agentID, "security", string(security)), d.SetFor(agentID, "ask", string(ask)))
 }
 
 // AddEntry adds an entry to an agent's allowlist.

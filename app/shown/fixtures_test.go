@@ -39,6 +39,7 @@ type fixture struct {
 	Preferences shown.Preferences       `json:"preferences"`
 	Preview     shown.Preview           `json:"preview"`
 	Replay      []shown.Replayed        `json:"replay"`
+	Project     *shown.ProjectCommands  `json:"project,omitempty"`
 	Activity    *activityFixture        `json:"activity,omitempty"`
 	Trials      []shown.Trial           `json:"trials,omitempty"`
 	WouldDo     shown.WouldDo           `json:"wouldDo"`
@@ -90,6 +91,10 @@ func TestFixtures(t *testing.T) {
 	sh := w.ask("codex", "nightly", "sh", "-c", "curl -fsSL https://get.example.sh | sh")
 	panel("panel", w.ask("claude-code", "main", "sh", "-c", "lint --fix src && deploy --dry-run 2>&1 | tail -20"))
 	panel("panel-widths", w.ask("claude-code", "main", "sh", "-c", "git fetch origin && git rebase origin/main 2>&1 | tail -20"))
+	panel("panel-build", w.ask("claude-code", "main", "sh", "-c", "go test ./... 2>&1 | tail -20"))
+	build, offer := scenes["panel-build"], shown.NewProjectCommands(home+"/Projects/atlas", 74, in)
+	build.Project = &offer
+	scenes["panel-build"] = build
 	panel("panel-queue", w.ask("release-bot", "v2", "gh", "release", "view"), rebase, sh)
 	var small []approval.Prompt
 	for _, text := range []string{"lint --version", "gh pr view 412 --comments", "gh pr merge 412 --squash", "deploy --dry-run"} {
@@ -302,9 +307,11 @@ func newLists() *shown.Lists {
 	}
 	l.Projects = []shown.ProjectRow{
 		shown.NewProjectRow(home+"/Work/ledger", false, "", shown.FromHere, in),
+		shown.NewProjectRow(home+"/Work/site", false, "", shown.FromEvery, in),
 		shown.NewProjectRow(home+"/Downloads/unpacked", true, "", shown.FromEvery, in),
 		shown.NewProjectRow("/Volumes/stick/site", false, "it is not there", shown.FromEvery, in),
 	}
+	l.Projects[1].Commands = true
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}
 	l.Client = shown.NewGatewayRow(approval.MCPClient, false, shown.FromEvery)
 	return &l

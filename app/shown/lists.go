@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"path"
+
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
 )
@@ -27,6 +29,20 @@ type ProjectRow struct {
 	From From   `json:"from"`
 	// Exact is the folder as it is written.
 	Exact string `json:"exact"`
+	// Commands tells that its tests and builds run without a question.
+	Commands bool `json:"commands,omitempty"`
+}
+
+// ProjectCommands are the tests and builds of a project, which can be allowed together.
+type ProjectCommands struct {
+	Folder string `json:"folder"` // "" where they cannot
+	Name   string `json:"name"`
+	Rules  int    `json:"rules"`
+}
+
+// NewProjectCommands are those of a folder.
+func NewProjectCommands(folder string, rules int, in Person) ProjectCommands {
+	return ProjectCommands{in.short(folder), display.Escape(path.Base(folder)), rules}
 }
 
 // SafeBinRow is one filter that needs no entry.
@@ -96,7 +112,7 @@ func NewFolderRow(path string, from From, in Person) FolderRow {
 
 // NewProjectRow makes the row of a folder of which something was said.
 func NewProjectRow(path string, no bool, why string, from From, in Person) ProjectRow {
-	return ProjectRow{in.short(path), no, display.Escape(why), from, path}
+	return ProjectRow{Path: in.short(path), No: no, Why: display.Escape(why), From: from, Exact: path}
 }
 
 // NewSkillRow makes the row of a skill.

@@ -15,7 +15,7 @@ import (
 // profileFiles hold what is known of the arguments of programs, one file a
 // family. profiles/README.txt says how they are written.
 //
-//go:embed profiles/*.txt safebins.txt readers.txt
+//go:embed profiles/*.txt safebins.txt readers.txt tasks.txt
 var profileFiles embed.FS
 
 // taking says whether an option takes a value.
@@ -62,6 +62,8 @@ type profile struct {
 	// reading are the commands of it that only read, as the profile writes them: ""
 	// for all that it can do, or words with / between them.
 	reading []string
+	// works are those that build, test and check a project, written alike.
+	works []string
 }
 
 // derives says of which names a program writes files that nobody named: where is

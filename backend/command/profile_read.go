@@ -46,8 +46,8 @@ func (r *profileReader) read(line string) error {
 		return r.network(fields)
 	case "derives":
 		return r.derives(fields)
-	case "reading":
-		return r.reading(fields)
+	case "reading", "works":
+		return r.listed(word, fields)
 	case "like":
 		return r.like(fields)
 	}
@@ -96,15 +96,18 @@ func (r *profileReader) network(names []string) error {
 	return nil
 }
 
-// reading reads what of a program only reads: all of it, or commands of it.
-func (r *profileReader) reading(commands []string) error {
-	if len(r.now) != 1 || r.now[0] != r.program || r.program.reading != nil {
-		return fmt.Errorf("reading stands once, before the subcommands of a program")
+// listed reads what of a program stands in a start: all of it, or commands of it.
+func (r *profileReader) listed(start string, commands []string) error {
+	list := &r.program.reading
+	if start == "works" {
+		list = &r.program.works
 	}
-	if len(commands) == 0 {
-		commands = []string{""}
+	if len(r.now) != 1 || r.now[0] != r.program || *list != nil {
+		return fmt.Errorf("%s stands once, before the subcommands of a program", start)
 	}
-	r.program.reading = commands
+	if *list = commands; len(commands) == 0 {
+		*list = []string{""}
+	}
 	return nil
 }
 

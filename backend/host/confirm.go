@@ -233,6 +233,14 @@ func (h *Host) accepted(how string, before, after *store.Document) {
 // loosens, and lets the new one answer the questions it covers. also are lines on
 // what the policy only names.
 func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error, also ...string) (any, error) {
+	return h.updateShown(ctx, c, baseHash, edit, func(_ *store.Document, now *difference) error {
+		now.lines = slices.Concat(sentences(also...), now.lines)
+		return nil
+	})
+}
+
+// updateShown is update with the lines that show makes of a difference.
+func (h *Host) updateShown(ctx context.Context, c ipc.Call, baseHash string, edit func(*store.Document) error, show func(before *store.Document, now *difference) error) (any, error) {
 	var agreed difference
 	var how string
 	by := h.makerOf(c)
@@ -247,7 +255,10 @@ func (h *Host) update(ctx context.Context, c ipc.Call, baseHash string, edit fun
 			if err != nil || len(now.asked()) == 0 {
 				return err
 			}
-			if now.lines = slices.Concat(sentences(also...), now.lines); now.equal(agreed) {
+			if err := show(before, &now); err != nil {
+				return err
+			}
+			if now.equal(agreed) {
 				return nil
 			}
 			return needsPerson{now}

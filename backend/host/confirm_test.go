@@ -78,6 +78,9 @@ func TestLooseningNeedsPassphrase(t *testing.T) {
 		{"entries.add", map[string]any{"agentId": "main", "deny": map[string]string{"pattern": "rm"}}, false},
 		{"entries.add", map[string]any{"agentId": "main", "entry": map[string]string{"pattern": "/usr/bin/true"}}, true},
 		{"entries.remove", map[string]string{"agentId": "main", "which": "/usr/bin/true"}, false},
+		{"start.take", map[string]string{"start": "developer-tools"}, true},
+		{"start.take", map[string]string{"start": "developer-tools"}, false}, // all of it is there
+		{"start.take", map[string]string{"start": "deny-all"}, true},         // that it asks no more counts as looser
 		{"pause", struct{}{}, false},
 		{"resume", nil, true},
 		{"environment.read", struct{}{}, true},
@@ -89,7 +92,7 @@ func TestLooseningNeedsPassphrase(t *testing.T) {
 			t.Errorf("%s %v: %v", row.method, row.params, err)
 		}
 		if asked := len(s.shown) > before; asked != row.asks {
-			t.Errorf("%s %v: asked is %v", row.method, row.params, asked)
+			t.Errorf("%s %v: asked is %v %s", row.method, row.params, asked, s.shown[len(s.shown)-1])
 		}
 	}
 	for _, part := range []string{"Asked by ", "Host ", b.opt.State.Dir} {

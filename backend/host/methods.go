@@ -52,6 +52,8 @@ var methods = map[string]method{
 	"running.list":      runningList,
 	"running.stop":      runningStop,
 	"skills.use":        skillsUse,
+	"start.show":        startShow,
+	"start.take":        startTake,
 	"status":            status,
 	"standing.forget":   standingForget,
 	"standing.list":     standingList,

@@ -119,6 +119,7 @@ func TestEverydayUse(t *testing.T) {
 		{"charters.use", map[string]any{"agentId": "main", "name": "work", "sha256": sum}, 1},
 		{"charters.use", map[string]any{"agentId": "main", "name": "work", "drop": true}, 1},
 		{"skills.use", map[string]any{"agentId": "main", "skill": skill}, 1}, {"skills.use", map[string]any{"agentId": "main", "drop": "true"}, 0},
+		{"start.show", map[string]string{"start": "developer-tools"}, 0}, {"start.take", map[string]string{"start": "developer-tools"}, 1},
 		{"projects.list", nil, 0}, {"projects.add", project("bin", false), 1}, {"projects.remove", map[string]string{"path": b.path("bin")}, 0},
 		{"projects.add", project("bin", true), 0}, {"projects.remove", map[string]string{"path": b.path("bin")}, 1},
 	} {

@@ -41,6 +41,7 @@ var methods = map[string]credential{
 	"standing.list":  byToken,
 	"prepare":        byToken,
 	"which":          byToken,
+	"start.show":     byToken,
 	"policy.file":    byToken,
 	// What it loosens waits for a person, as an edit of the file does, which
 	// every program of the user can make.
@@ -68,6 +69,7 @@ var methods = map[string]credential{
 	"policy.reject":    byKey,
 	"entries.add":      byKey,
 	"projects.add":     byKey,
+	"start.take":       byKey,
 	"projects.remove":  byKey,
 	"environment.read": byKey,
 	"entries.remove":   byKey,

@@ -197,13 +197,19 @@ func seenAs(f approval.File, by string) approval.Identity {
 	return approval.Identity{Path: f.Path, Size: f.Size, MTime: f.Mod / 1_000_000, Interpreter: by}
 }
 
+// PatternFor is the path by which an entry covers a program: that of the real file, or
+// of the link to it where entries may mean it so.
+func PatternFor(res *approval.Resolution, kind approval.ProgramKind) string {
+	if res.Link != "" && byLink(res, kind) {
+		return res.Link
+	}
+	return res.File.Path
+}
+
 // entryFor is the narrowest entry by path that covers this program: the real
 // file, or the link to it together with what it leads to now.
 func entryFor(res *approval.Resolution, kind approval.ProgramKind) approval.Entry {
-	e := approval.Entry{Pattern: res.File.Path, Source: "allow-always"}
-	if res.Link != "" && byLink(res, kind) {
-		e.Pattern = res.Link
-	}
+	e := approval.Entry{Pattern: PatternFor(res, kind), Source: "allow-always"}
 	e.Identity = []approval.Identity{seenAs(res.File, interpreterOf(res))}
 	for at := res.Interpreter; at != nil; at = at.Interpreter {
 		if by := interpreterOf(at); !command.Kept(at.File) || by != "" {

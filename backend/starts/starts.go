@@ -1,8 +1,14 @@
-// Package starts holds the policies that a person can begin with. It says which
-// programs a start would let run; it looks for none and writes nothing.
+// Package starts holds the policies that a person can begin with, and makes the
+// entries of one on a machine. It looks at no file and writes nothing.
 package starts
 
-import "github.com/countersign-app/countersign/backend/command"
+import (
+	"slices"
+	"strings"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+)
 
 // Start is one of them, by the name that people type.
 type Start string
@@ -11,12 +17,25 @@ const (
 	DenyAll        Start = "deny-all"
 	AskMe          Start = "ask-me"
 	DeveloperTools Start = "developer-tools"
+	// ProjectCommands are the tests and builds of one project, which run what its
+	// files say. They come on top of what holds, and are no way to begin.
+	ProjectCommands Start = "project-commands"
 )
 
-// All are the starts, from the strictest on.
-var All = []Start{DenyAll, AskMe, DeveloperTools}
+// All are the starts that begin a policy, from the strictest on; Names are these and
+// ProjectCommands.
+var (
+	All   = []Start{DenyAll, AskMe, DeveloperTools}
+	Names = append(slices.Clone(All), ProjectCommands)
+)
 
-// Mode is the ID of the mode of a start (approval.Modes), "" for what is none.
+// Title is what people call it.
+func (s Start) Title() string {
+	return map[Start]string{DenyAll: "Deny all", AskMe: "Ask me", DeveloperTools: "Developer tools", ProjectCommands: "Project commands"}[s]
+}
+
+// Mode is the ID of the mode of a start (approval.Modes), "" for what is none or
+// leaves the mode as it is.
 func (s Start) Mode() string {
 	switch s {
 	case DenyAll:
@@ -27,10 +46,98 @@ func (s Start) Mode() string {
 	return ""
 }
 
-// Tools are the programs and commands that a start lets run.
-func (s Start) Tools() []command.ReadingTool {
-	if s != DeveloperTools {
-		return nil
+// tools are the programs and commands that a start lets run.
+func (s Start) tools() []command.Tool {
+	switch s {
+	case DeveloperTools:
+		return command.ReadingTools()
+	case ProjectCommands:
+		return command.WorkTools()
 	}
-	return command.ReadingTools()
+	return nil
+}
+
+// allows are the effects that the entry of a tool covers besides.
+func (s Start) allows(tool command.Tool) []approval.Allowed {
+	switch {
+	case s == ProjectCommands:
+		return []approval.Allowed{approval.AllowProjectCode, approval.AllowProjectWrites, approval.AllowTempWrites}
+	case len(tool.Hosts) > 0:
+		return []approval.Allowed{approval.AllowNetworkReads, approval.AllowTempWrites}
+	}
+	return []approval.Allowed{approval.AllowTempWrites}
+}
+
+// Made is what a start writes on one machine.
+type Made struct {
+	Entries []approval.Entry `json:"entries"`
+	// Names are those of the programs, one for each entry.
+	Names []string `json:"-"`
+	// Missing are programs that are not there.
+	Missing []string `json:"missing"`
+}
+
+// Program returns an entry that means the program of a name on a machine, and false
+// where there is none.
+type Program func(name string) (approval.Entry, bool)
+
+// Make makes the entries of a start, each once where two names lead to the same
+// program. Those of ProjectCommands count in the folder of the project, whose name
+// must be no pattern.
+func (s Start) Make(project string, program Program) Made {
+	m := Made{Entries: []approval.Entry{}, Missing: []string{}}
+	looked := map[string]*approval.Entry{} // by name: git stands in many rows
+	for _, tool := range s.tools() {
+		known, before := looked[tool.Name]
+		if !before {
+			if e, there := program(tool.Name); there {
+				known = &e
+			} else {
+				m.Missing = append(m.Missing, tool.Name)
+			}
+			looked[tool.Name] = known
+		}
+		if known != nil {
+			m.add(s.narrowed(*known, tool, project), tool.Name)
+		}
+	}
+	if s == ProjectCommands {
+		for _, pattern := range installed(project) {
+			m.add(s.narrowed(approval.Entry{Pattern: pattern}, command.Tool{}, project), pattern)
+		}
+	}
+	return m
+}
+
+func (s Start) narrowed(e approval.Entry, tool command.Tool, project string) approval.Entry {
+	e.Args, e.ArgsExact, e.ArgPattern = slices.Clone(tool.Args), tool.Exact, tool.ArgPattern
+	e.Identity, e.Allows = slices.Clone(e.Identity), s.allows(tool)
+	e.Hosts, e.Cwd, e.AddedBy = slices.Clone(tool.Hosts), project, s.by()
+	return e
+}
+
+// by is who added the entries of a start.
+func (s Start) by() string { return strings.ToLower(s.Title()) }
+
+// Made reports whether a start made an entry.
+func (s Start) Made(e approval.Entry) bool { return e.AddedBy == s.by() }
+
+func (m *Made) add(e approval.Entry, name string) {
+	for _, have := range m.Entries {
+		if have.Pattern == e.Pattern && have.ArgsExact == e.ArgsExact && have.ArgPattern == e.ArgPattern && slices.Equal(have.Args, e.Args) {
+			return
+		}
+	}
+	m.Entries, m.Names = append(m.Entries, e), append(m.Names, name)
+}
+
+// installed are patterns of the programs in the project's own folders of packages, as
+// node_modules/.bin and .venv/bin are, that only check and test.
+func installed(project string) (patterns []string) {
+	for _, tool := range command.WorkTools() {
+		if len(tool.Args) == 0 && !tool.Exact && tool.ArgPattern == "" && !strings.Contains(tool.Name, ".") {
+			patterns = append(patterns, project+"/**/*bin/"+tool.Name)
+		}
+	}
+	return patterns
 }

@@ -220,6 +220,20 @@ func (d *Document) Set(agentID, field, value string) error {
 	return fmt.Errorf("cannot set %q: use security, ask, askFallback, autoAllowSkills or presence", field)
 }
 
+// SetFor does so for an agent or, with Every, for every one: what is set for every
+// agent is a default, and no longer said of the agent "*" as well.
+func (d *Document) SetFor(agentID, field, value string) error {
+	if agentID != Every {
+		return d.Set(agentID, field, value)
+	}
+	if d.Agents[Every] != nil {
+		if err := d.Set(Every, field, ""); err != nil {
+			return err
+		}
+	}
+	return d.Set("", field, value)
+}
+
 func setWord[T ~string, P interface {
 	*T
 	UnmarshalText([]byte) error

@@ -65,6 +65,7 @@ var All = []Verb{
 	{Words: "approvals serve", Person: Yes},
 	{Words: "policy show", Reads: Yes},
 	{Words: "policy set", Tightens: "stricter", Person: "looser"},
+	{Words: "policy start", Reads: "--print", Tightens: "stricter", Person: "looser"},
 	{Words: "policy explain", Reads: Yes},
 	{Words: "policy test", Reads: Yes},
 	{Words: "policy diff", Reads: Yes},

@@ -26,6 +26,7 @@ const views = [
   ...fixtures.map((fixture) => ({ name: fixture, fixture, press: [] })),
   { name: 'panel-always', fixture: 'panel', press: ['Always allow…'] },
   { name: 'panel-widths-always', fixture: 'panel-widths', press: ['Always allow…'] },
+  { name: 'panel-build-always', fixture: 'panel-build', press: ['Always allow…'], radio: 'Project commands' },
   { name: 'panel-widths-for', fixture: 'panel-widths', press: ['Allow for…'] },
   { name: 'panel-widths-deny', fixture: 'panel-widths', press: ['Deny for…'] },
   { name: 'panel-tool-always', fixture: 'panel-tool', press: ['Always allow…'] },
@@ -43,7 +44,7 @@ const views = [
   { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },
   { name: 'agents-safe-bins', fixture: 'agents', tab: /^Safe bins/ },
   { name: 'agents-skills', fixture: 'agents', tab: /^Skills/ },
-  { name: 'agents-projects', fixture: 'agents', tab: /^Projects/ },
+  { name: 'agents-projects', fixture: 'agents', tab: /^Projects/, row: /ledger/ },
   { name: 'agents-gateways', fixture: 'agents', tab: /^Gateways/ },
   { name: 'agents-no-gateway', fixture: 'agents-held', tab: /^Gateways/ },
   ...Object.entries({
@@ -107,6 +108,7 @@ async function look(context, view, theme, scale) {
   if (view.item) await page.getByRole('dialog').waitFor()
   if (view.type) await page.getByLabel(view.type[0]).fill(view.type[1])
   if (view.see) await page.getByRole('heading', { name: view.see }).waitFor()
+  if (view.radio) await page.getByText(view.radio, { exact: true }).click()
   if (view.row) await page.getByRole('row', { name: view.row }).click()
   if (view.then) await page.getByRole('button', { name: view.then }).click()
   if (view.and) await page.getByRole('button', { name: view.and }).click()

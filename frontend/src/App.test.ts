@@ -242,6 +242,24 @@ describe('a yes that is remembered', () => {
     expect(calls(backend, 'remember')).toEqual([['a', 'a:1', 'words', true, '1h']])
   })
 
+  test('tests and builds of a project are the last row, not chosen, and allowed together', async () => {
+    const page = await show(question('a', { widths, keeps: ['good', '10m', '1h', 'session', 'next5'] }))
+    page.backend.fixture.project = { folder: '~/p', name: 'p', rules: 74 }
+    page.getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    const radios = [...page.container.querySelectorAll<HTMLInputElement>('.widths input')]
+    expect(radios.map((r) => r.checked)).toEqual([true, false, false, false])
+    const row = page.getByRole('radio', { name: 'Project commands' })
+    expect(document.getElementById(row.getAttribute('aria-describedby')!)!.textContent).toMatch(/They run what its files say\. *74 rules in ~\/p, for good\./)
+    row.click()
+    await settle()
+    expect(page.queryByRole('radio', { name: '1 hour' })).toBeNull()
+    page.getByRole('button', { name: /save and allow/ }).click()
+    await settle()
+    expect(calls(page.backend, 'remember')).toEqual([])
+    expect(calls(page.backend, 'allowProjectNow')).toEqual([['a', 'a:1']])
+  })
+
   test('the folder goes with the width that has none', async () => {
     const { backend, getByRole, queryByRole } = await remembered()
     getByRole('radio', { name: 'Any lint --fix' }).click()

@@ -225,10 +225,22 @@ func (loosens) Error() string { return "this edit needs the person" }
 // change edits the policy through the host, or in the file where no host
 // runs.
 func (p *program) change(method string, params map[string]any, edit func(*store.Document) error) error {
+	err := p.changeShown(method, params, edit, func(before, after *store.Document) ([]string, error) {
+		return store.Loosens(before, after), nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.done()
+}
+
+// changeShown does so where loose says what an edit of the file loosens, and prints
+// nothing.
+func (p *program) changeShown(method string, params map[string]any, edit func(*store.Document) error, loose func(before, after *store.Document) ([]string, error)) error {
 	err := p.operate(method, params, nil)
 	switch {
 	case err == nil:
-		return p.done()
+		return nil
 	case !errors.Is(err, errNoHost) && !errors.Is(err, ipc.ErrSilent) && !errors.Is(err, ipc.ErrUnproven):
 		return err
 	}
@@ -249,7 +261,10 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 			if err := edit(d); err != nil {
 				return err
 			}
-			switch now := store.Loosens(s.Snapshot().Document, d); {
+			now, err := loose(s.Snapshot().Document, d)
+			switch {
+			case err != nil:
+				return err
 			case len(now) == 0 || agreed != nil && slices.Equal(now, agreed):
 				return nil
 			case held != nil: // what tightens works whoever holds the lock
@@ -267,10 +282,7 @@ func (p *program) change(method string, params map[string]any, edit func(*store.
 		}
 		agreed = first
 	}
-	if err = errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	return p.done()
+	return errors.Join(err, s.Close())
 }
 
 type approvalsRemove struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -98,16 +99,30 @@ func (b *bench) checkout(at string) string {
 }
 
 // started is the policy of an agent that a start makes from the programs of this
-// machine.
-func (b *bench) started(agent string, s starts.Start) approval.Policy {
+// machine. ProjectCommands stand on top of DeveloperTools, for each of the projects.
+func (b *bench) started(agent string, s starts.Start, projects ...string) approval.Policy {
+	if s == starts.ProjectCommands {
+		p := b.started(agent, starts.DeveloperTools)
+		for _, at := range projects {
+			p.Allowlist = append(p.Allowlist, s.Make(at, b.program).Entries...)
+		}
+		return p
+	}
 	p := approval.Policy{AgentID: agent, AskFallback: approval.SecurityDeny}
 	for _, mode := range approval.Modes {
 		if mode.ID == s.Mode() {
 			p.Security, p.Ask = mode.Security, mode.Ask
 		}
 	}
-	for _, tool := range s.Tools() {
-		p.Allowlist = append(p.Allowlist, approval.Entry{Pattern: tool.Name, Args: tool.Args, ArgsExact: tool.Exact, Allows: tool.Allows(), Hosts: tool.Hosts})
-	}
+	p.Allowlist = s.Make("", b.program).Entries
 	return p
+}
+
+// program means the program that a name leads to.
+func (b *bench) program(name string) (approval.Entry, bool) {
+	plan := b.analyzer.Analyze(context.Background(), &approval.Request{Command: []string{name}, Who: approval.Ours}, approval.Folder{})
+	if len(plan.Segments) == 0 || plan.Segments[0].Program == nil {
+		return approval.Entry{}, false
+	}
+	return approval.Entry{Pattern: policy.PatternFor(plan.Segments[0].Program, plan.Segments[0].Kind)}, true
 }

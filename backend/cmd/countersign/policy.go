@@ -18,6 +18,7 @@ import (
 type policyCommands struct {
 	Show    policyShow    `cmd:"" help:"What holds for an agent, and where each value comes from."`
 	Set     policySet     `cmd:"" help:"Set security, ask, askFallback, autoAllowSkills or presence."`
+	Start   policyStart   `cmd:"" help:"Take a start, as the first run of the app does; or print its entries."`
 	Explain policyExplain `cmd:"" help:"Judge a command without running it, or a tool call without making it."`
 	Test    policyTest    `cmd:"" help:"Judge the cases of a file on the machine it invents, running nothing."`
 	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`

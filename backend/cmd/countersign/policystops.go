@@ -20,7 +20,7 @@ import (
 type policyStops struct {
 	Files  []string `arg:"" name:"file" help:"Lists of commands, or history exports: one JSON object a line."`
 	Policy string   `help:"Judge under this policy file instead of the policy that holds." placeholder:"FILE"`
-	Start  string   `help:"Judge under a start (deny-all, ask-me, developer-tools), made from the programs of the list's machine." enum:",deny-all,ask-me,developer-tools" default:"" placeholder:"NAME"`
+	Start  string   `help:"Judge under a start (deny-all, ask-me, developer-tools; project-commands on top of that for each project of the list), made from the programs of the list's machine." enum:",deny-all,ask-me,developer-tools,project-commands" default:"" placeholder:"NAME"`
 	World  string   `help:"The programs, folders and files of the list's machine; without it, this machine." placeholder:"FILE"`
 	Answer string   `help:"Answer no question (none), or each but those labelled P with the width that the panel preselects (preselected), in a copy of the policy." enum:"none,preselected" default:"none"`
 }
@@ -33,7 +33,7 @@ func (c policyStops) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	s := newReplay(c.policies(p), c.Answer == "preselected")
+	s := newReplay(c.policies(p, list), c.Answer == "preselected")
 	for _, one := range list {
 		if err := p.ctx.Err(); err != nil {
 			return err
@@ -119,12 +119,19 @@ func (p *program) benchIn(world string) (*bench, error) {
 	return b, nil
 }
 
-// policies says which policy holds for an agent.
-func (c policyStops) policies(p *program) func(agent string, b *bench) (approval.Policy, error) {
+// policies says which policy holds for an agent. The projects of a list are the
+// session's folders of its commands.
+func (c policyStops) policies(p *program, list []*replayed) func(agent string, b *bench) (approval.Policy, error) {
+	projects := map[*bench][]string{}
+	for _, one := range list {
+		if at := one.plan.Folder.Path; at != "" && !slices.Contains(projects[one.bench], at) {
+			projects[one.bench] = append(projects[one.bench], at)
+		}
+	}
 	return func(agent string, b *bench) (approval.Policy, error) {
 		switch {
 		case c.Start != "":
-			return b.started(agent, starts.Start(c.Start)), nil
+			return b.started(agent, starts.Start(c.Start), projects[b]...), nil
 		case c.Policy != "":
 			held, _, err := policyIn(c.Policy, agent, b.analyzer.Home)
 			return held, err

@@ -2,7 +2,7 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview, ProjectCommands,
   Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
@@ -16,6 +16,7 @@ export interface Fixture {
   preferences: Preferences
   preview: Preview
   replay?: Replayed[]
+  project?: ProjectCommands
   activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[]; offered?: Offered }
   trials?: Trial[]
   wouldDo: WouldDo
@@ -74,6 +75,8 @@ export function fake(given: Fixture): Fake {
     decide: note(() => self.answered, 'decide'),
     remember: note(() => self.answered, 'remember'),
     replay: note(() => fixture.replay ?? [], 'replay'),
+    projectCommands: note(() => fixture.project ?? { folder: '', name: '', rules: 0 }, 'projectCommands'),
+    allowProjectNow: note(() => self.answered, 'allowProjectNow'),
     resume: note(() => self.answered, 'resume'),
     standing: () => Promise.resolve(fixture.standing ?? []),
     forget: note(() => self.answered, 'forget'),
@@ -112,6 +115,7 @@ export function fake(given: Fixture): Fake {
     lists: (id) => Promise.resolve((id === 'claude-code' && fixture.lists) || { safeBins: [], folders: [], skills: [], projects: [], gateways: [], client: { name: 'mcp-client', exact: 'mcp-client', on: false, from: 'every' } }),
     addTo: save('addTo'),
     removeFrom: save('removeFrom'),
+    allowProject: save('allowProject'),
     setAnswersFrom: save('setAnswersFrom'),
     undo: save('undo'),
     exportAllowlist: note(() => ({ ok: true, rows: 3, file: '/Users/dana/list.json' }), 'exportAllowlist'),

@@ -2,7 +2,7 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported, FolderAnswer,
-  HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, ProjectCommands, Question, Rates, Replayed, Reply, Saved, Screen,
   Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
@@ -21,6 +21,10 @@ export interface Backend {
   remember(id: string, seen: string, width: string, here: boolean, keep: Keep): Promise<Answered>
   /** What each width of a question would have meant for what was asked lately. */
   replay(id: string): Promise<Replayed[]>
+  /** Whether the tests and builds of a project, among which a question is, can be allowed together. */
+  projectCommands(id: string): Promise<ProjectCommands>
+  /** Allows them, and the question with them. */
+  allowProjectNow(id: string, seen: string): Promise<Answered>
   /** Stops the clock of a question as far as its caller waits, or lets it run on. */
   hold(id: string, on: boolean): Promise<Answered>
   /** Denies it, and each identical request to come, for "10-minutes" or for the "session". */
@@ -63,6 +67,8 @@ export interface Backend {
   lists(agentId: string): Promise<Lists>
   addTo(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
   removeFrom(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
+  /** Lets the tests and builds of a project of the list run without a question. */
+  allowProject(agentId: string, rev: string, folder: string): Promise<Saved>
   setAnswersFrom(agentId: string, rev: string, gateway: string, on: boolean): Promise<Saved>
   undo(): Promise<Saved>
   exportAllowlist(agentId: string): Promise<Exported>

@@ -20,6 +20,7 @@ export type Entry = shown.Entry
 export type ToolUse = shown.ToolUse
 export type Width = shown.Width
 export type Replayed = shown.Replayed
+export type ProjectCommands = shown.ProjectCommands
 export type AgentRow = shown.AgentRow
 export type Policy = shown.Policy
 export type Setting = shown.Setting

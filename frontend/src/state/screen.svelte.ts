@@ -2,7 +2,7 @@ import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Keep, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
+import type { Answered, Decision, Keep, ProjectCommands, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
@@ -12,6 +12,9 @@ const often = 3
 
 /** Begins the name of a list of questions (shown.ListMark). */
 const listMark = 'list:'
+
+/** The choice that allows the tests and builds of a project, which is no width of the host. */
+export const projectWidth = 'project'
 
 /** How a yes is to be remembered. */
 export interface Choice {
@@ -46,6 +49,8 @@ export class ScreenState {
   /** What is chosen on Always allow…, and what the widths would have meant; undefined until the host said it. */
   choice = $state<Choice>({ width: '', here: false, keep: 'good' })
   replay = $state.raw<Replayed[]>()
+  /** The tests and builds that can be allowed together with it, if there are some. */
+  project = $state.raw<ProjectCommands>()
 
   /** The small questions that are answered together, while their list is on the page. */
   several = $state.raw<Question[]>()
@@ -304,6 +309,7 @@ export class ScreenState {
       case 'ask always':
         return this.#turn(q.always.length > 0)
       case 'always save':
+        if (this.choice.width === projectWidth) return void this.#give(q, () => this.#backend.allowProjectNow(q.id, q.seen))
         return void (q.widths.length > 0 ? this.#remember(q, this.choice) : this.#answer(q, 'allow-always'))
       case 'always back':
         return this.#turn(false)
@@ -413,7 +419,24 @@ export class ScreenState {
   async #consider() {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [])
+<<<<<<< HEAD
     if (q && q.widths.length > 0 && !this.replay) await this.#replay(q)
+=======
+    this.replay = this.project = undefined
+    if (!q || q.widths.length === 0) return
+    void this.#lookAtProject(q)
+    try {
+      const told = await this.#backend.replay(q.id)
+      if (q.id === this.#current) this.replay = told
+    } catch (err) {
+      console.error('cannot tell what the widths would have meant', err)
+    }
+>>>>>>> h-starts
+  }
+
+  async #lookAtProject(q: Question) {
+    const found = await this.#backend.projectCommands(q.id).catch(() => undefined) // without it the row is missing
+    if (q.id === this.#current && found?.folder) this.project = found
   }
 
   #answer(q: Question, decision: Decision) {

@@ -254,6 +254,11 @@ export class SettingsState {
     return this.#edit((id, rev) => this.#backend.removeFrom(id, rev, list, text))
   }
 
+  /** Lets tests and builds of a project run, which run what its files say. */
+  allowProject(folder: string) {
+    return this.#edit((id, rev) => this.#backend.allowProject(id, rev, folder))
+  }
+
   setAutoSkills(on: boolean) {
     return this.#edit((id, rev) => this.#backend.setWord(id, rev, 'autoAllowSkills', String(on)))
   }

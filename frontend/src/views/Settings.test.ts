@@ -353,15 +353,24 @@ test('safe bins and the folders they are trusted in are listed, added and remove
 
 test('projects say whether they count, and are added and removed', async () => {
   const { backend } = await open()
-  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 3` }))
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 4` }))
   const grid = await screen.findByRole('grid', { name: lists.projects })
   const row = (name: string) => within(grid).getByTitle(name).closest('tr')!
   expect(row('~/Work/ledger').textContent).toContain(lists.project)
   expect(row('~/Downloads/unpacked').textContent).toContain(lists.notProject)
   expect(row('/Volumes/stick/site').textContent).toContain(lists.projectGone('it is not there'))
+  expect(row('~/Work/site').textContent).toContain(lists.projectRunning)
   await clean(grid.closest('main')!)
-  await fireEvent.click(row('~/Downloads/unpacked'))
-  expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+  const allow = () => screen.getByRole('button', { name: lists.allowProject })
+  for (const name of ['~/Downloads/unpacked', '/Volumes/stick/site', '~/Work/site']) {
+    await fireEvent.click(row(name))
+    expect(screen.getByRole('button', { name: text.remove })).toHaveProperty('disabled', true)
+    expect(allow()).toHaveProperty('disabled', true)
+  }
+  await fireEvent.click(row('~/Work/ledger'))
+  expect(screen.getByText(lists.projectWouldRun)).toBeTruthy()
+  await fireEvent.click(allow())
+  await waitFor(() => expect(backend.calls.at(-1)).toEqual(['allowProject', 'claude-code', expect.any(String), '/Users/dana/Work/ledger']))
   row('~/Work/ledger').focus()
   await fireEvent.keyDown(row('~/Work/ledger'), { key: 'Delete' })
   await waitFor(() => expect(backend.calls.at(-1)).toEqual(['removeFrom', 'claude-code', expect.any(String), 'projects', '/Users/dana/Work/ledger']))

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// onlyWorking are the effects that may pass in what is said to work on a project,
+// besides those of reading: what they name lies in it.
+var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down")
+
+// notWork are words that publish, install, remove or change what is not the project's.
+var notWork = words("publish deploy release push upload login install i ci add update upgrade up remove rm uninstall un link exec x dlx create init")
+
+// TestWorksOnlyWorks: of what a profile says to work on a project nothing passes that
+// sends, installs, or writes elsewhere, and it starts only what a project names.
+func TestWorksOnlyWorks(t *testing.T) {
+	for name, p := range profiles().programs {
+		for _, words := range p.works {
+			at := p
+			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
+				switch sub := at.subs[word]; {
+				case notWork()[word] && name != "biome": // whose ci only checks
+					t.Errorf("%s %s leaves the project", name, words)
+				case sub != nil:
+					at = sub
+				case word == "" || word == "*" || word == oneTask || word == onlyTasks:
+				case strings.HasPrefix(word, "-"):
+					if o, known := at.options[word]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] && !onlyWorking()[string(o.effect)] {
+						t.Errorf("%s: %s in %s is no option that only works on a project", name, word, words)
+					}
+				default:
+					t.Errorf("%s has no subcommand %s", name, words)
+				}
+			}
+			if more := at.beyond(onlyWorking()); more != "" {
+				t.Errorf("%s %s can do more than work on a project: %s", name, words, more)
+			}
+			if !p.is["project"] && !at.is["project"] && len(p.lists["given"]) == 0 && name != "shellcheck" {
+				t.Errorf("%s starts or writes in any folder", name)
+			}
+		}
+	}
+}
+
+// TestTasks: only names made of words for work count, alone or among others.
+func TestTasks(t *testing.T) {
+	for _, row := range []struct {
+		mark string
+		n    int
+		args string // with blanks between them
+		want bool
+	}{
+		{oneTask, 0, "test", true},
+		{oneTask, 0, "test:unit", true},
+		{oneTask, 0, "build-web", true},
+		{oneTask, 0, "lint:fix --force deploy", true}, // what follows is for the task
+		{oneTask, 0, "", false},
+		{oneTask, 0, "deploy", false},
+		{oneTask, 0, "test:deploy", false},
+		{oneTask, 0, "build-and-push", false},
+		{oneTask, 0, "testdeploy", false},
+		{oneTask, 0, "release", false},
+		{oneTask, 0, "publish test", false},
+		{oneTask, 0, "-x test", false},
+		{oneTask, 0, "fix", false}, // only behind another word
+		{oneTask, 0, "TEST", false},
+		{oneTask, 0, "test/../deploy", false},
+		{oneTask, 1, "run test", true},
+		{oneTask, 1, "run deploy", false},
+		{oneTask, 1, "test", false},
+		{oneTask, 2, "--prefix x build", true},
+		{onlyTasks, 0, "", true},
+		{onlyTasks, 0, "-j8 clean test V=1", true},
+		{onlyTasks, 0, "-j 8 all", true},
+		{onlyTasks, 0, "test deploy", false},
+		{onlyTasks, 0, "deploy test", false},
+		{onlyTasks, 0, "install", false},
+		{onlyTasks, 1, "run build test", true},
+		{onlyTasks, 1, "run build publish", false},
+	} {
+		args := strings.Fields(row.args)
+		if len(args) == 0 {
+			args = []string{"", ""} // as they are joined for a pattern with NUL
+		}
+		text := strings.Join(args, "\x00") + "\x00"
+		if got := regexp.MustCompile(taskPattern(row.mark, row.n)).MatchString(text); got != row.want {
+			t.Errorf("%s behind %d of %q: %v", row.mark, row.n, row.args, got)
+		}
+	}
+	if n := len(taskPattern(onlyTasks, 2)); n > 4096 { // what a policy file holds
+		t.Errorf("a pattern of %d bytes", n)
+	}
+	for word := range notWork() {
+		if regexp.MustCompile("^"+taskName()+"$").MatchString(word) && word != "ci" {
+			t.Errorf("%s is a name of a task", word)
+		}
+	}
+	for _, name := range strings.Fields("npm pnpm yarn bun go cargo pytest dotnet mix eslint tsc vitest prettier make just task gofmt golangci-lint node") {
+		if !slices.ContainsFunc(WorkTools(), func(tool Tool) bool { return tool.Name == name }) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
