@@ -70,7 +70,7 @@ func lineNames(line string) (names []string) {
 			names = append(names, sub[strings.LastIndexByte(sub, '/')+1:])
 		}
 		return names
-	case strings.HasPrefix(word, "#"), word == "pass", word == "ask", word == "reading", optionLists()[word] && word != "alone":
+	case strings.HasPrefix(word, "#"), word == "pass", word == "ask", word == "reading", word == "works", optionLists()[word] && word != "alone":
 		return nil
 	case (word == "only" || word == "never" || word == "shows") && len(rest) > 0:
 		rest = rest[:1]

@@ -52,11 +52,11 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 54},
-		{starts.AskMe, true, 377, 158, 54},
-		{starts.DeveloperTools, false, 280, 57, 54},
-		{starts.DeveloperTools, true, 276, 57, 54},
-		{starts.ProjectCommands, false, 240, 56, 54},
+		{starts.AskMe, false, 498, 275, 26},
+		{starts.AskMe, true, 367, 150, 26},
+		{starts.DeveloperTools, false, 254, 32, 26},
+		{starts.DeveloperTools, true, 248, 32, 26},
+		{starts.ProjectCommands, false, 187, 30, 26},
 	} {
 		got := replayOurs(t, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
