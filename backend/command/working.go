@@ -41,6 +41,22 @@ func taskPattern(mark string, n int) string {
 	return before + `(?:(?:-[^\x00]*|[A-Z][A-Z0-9_]*=[^\x00]*|[0-9]+|` + taskName() + `)?\x00)*$`
 }
 
+// TasksOf says in words what a pattern of arguments is that a profile made, "" for one
+// of somebody else.
+func TasksOf(pattern string) string {
+	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}} {
+		for n := range maxBeforeTasks {
+			if pattern == taskPattern(mark.mark, n) {
+				return mark.words
+			}
+		}
+	}
+	return ""
+}
+
+// maxBeforeTasks is one more than how many words stand before a task in a profile.
+const maxBeforeTasks = 4
+
 // taskWords are the lists of tasks.txt.
 var taskWords = sync.OnceValue(func() map[string][]string {
 	text, err := profileFiles.ReadFile("tasks.txt")
@@ -56,15 +72,15 @@ var taskWords = sync.OnceValue(func() map[string][]string {
 	return lists
 })
 
-func taskName() string {
+var taskName = sync.OnceValue(func() string {
 	first := strings.Join(taskWords()["task"], "|")
 	return `(?:` + first + `)(?:[:._-](?:` + first + `|` + strings.Join(taskWords()["part"], "|") + `))*`
-}
+})
 
-func scriptName() string {
+var scriptName = sync.OnceValue(func() string {
 	word := beginsWithNone(taskWords()["never"])
 	return `(?:\./)?(?:[a-z0-9@._-]*[a-z0-9_-]/)*(?:` + strings.Join(taskWords()["folder"], "|") + `)/` + word + `(?:[/._-]` + word + `)*`
-}
+})
 
 // beginsWithNone is a pattern for words of small letters and digits that begin with
 // none of these words of letters: a pattern cannot say "not" otherwise.

@@ -117,6 +117,11 @@ func TestTasks(t *testing.T) {
 			t.Errorf("a pattern of %s of %d bytes", mark, n)
 		}
 	}
+	for _, tool := range WorkTools() {
+		if words := TasksOf(tool.ArgPattern); (words != "") != (tool.ArgPattern != "") {
+			t.Errorf("%s %q: %q", tool.Name, tool.Args, words)
+		}
+	}
 	for word := range notWork() {
 		if regexp.MustCompile("^"+taskName()+"$").MatchString(word) && word != "ci" {
 			t.Errorf("%s is a name of a task", word)
