@@ -141,7 +141,7 @@ func (a *app) replay(agentID string, offers []approval.Offer) []shown.Replayed {
 		return []shown.Replayed{}
 	}
 	for i, r := range told {
-		list[i].Looked, list[i].Allowed, list[i].Denied, list[i].Complete = r.Looked, r.Allowed, r.Denied, r.Complete
+		list[i].Looked, list[i].Allowed, list[i].Yes, list[i].Denied, list[i].Complete = r.Looked, r.Allowed, r.Yes, r.Denied, r.Complete
 		list[i].Riskiest = shown.Excerpt(r.Riskiest)
 	}
 	return list

@@ -78,10 +78,11 @@ type Replayed struct {
 	// Here tells that it is narrowed to the folder.
 	Here bool `json:"here"`
 	// Looked is how many of the latest requests were judged again, Allowed how
-	// many of them it would have let pass, Denied how many of these a person
-	// denied, and Riskiest the text of the one that could do most harm.
+	// many of them it would have let pass, Yes how many of these a person allowed
+	// and Denied how many they denied, and Riskiest the text of the one that could do most harm.
 	Looked   int    `json:"looked"`
 	Allowed  int    `json:"allowed"`
+	Yes      int    `json:"yes"`
 	Denied   int    `json:"denied"`
 	Riskiest string `json:"riskiest,omitempty"`
 	// Complete is false when there was no time for all of them.

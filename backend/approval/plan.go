@@ -91,6 +91,13 @@ const (
 	OpWhile  Op = "while"  // the second for as long as the first succeeds
 	OpUntil  Op = "until"  // the second for as long as the first fails
 	OpFor    Op = "for"    // the kid, with Name set to each of Words
+	OpCase   Op = "case"   // the first kid of which one of Cases matches the one of Words
+	OpLeave  Op = "leave"  // end so many loops around it as Loops says
+	OpAgain  Op = "again"  // go on with the next round of the last of them
+	OpNone   Op = "none"   // nothing
+	OpAsk    Op = "ask"    // fails where Condition does not hold
+	OpSum    Op = "sum"    // fails where the one of Sums is 0
+	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
 )
 
 // Node is one step of a plan.
@@ -99,12 +106,20 @@ type Node struct {
 	Kids []Node `json:"kids,omitempty"`
 	// Seg is an index into the plan's segments; it counts only for OpRun.
 	Seg int `json:"seg,omitempty"`
-	// Name and Words are those of OpFor; Assigns those of OpAssign.
+	// Name and Words are those of OpFor, Words those of OpCase; Assigns those of OpAssign.
 	Name    string   `json:"name,omitempty"`
 	Words   []Word   `json:"words,omitempty"`
 	Assigns []Assign `json:"assigns,omitempty"`
 	// Redirects hold for all kids of a group.
 	Redirects []Redirect `json:"redirects,omitempty"`
+	// Cases are the patterns of OpCase, for each kid.
+	Cases [][]Word `json:"cases,omitempty"`
+	// Loops counts those of OpLeave and OpAgain.
+	Loops int `json:"loops,omitempty"`
+	// Condition is that of OpAsk.
+	Condition *Condition `json:"condition,omitempty"`
+	// Sums are those of OpSum and OpCount.
+	Sums []Sum `json:"sums,omitempty"`
 	// Portable asks OpTime for the short form of time -p.
 	Portable bool `json:"portable,omitempty"`
 }
@@ -123,6 +138,10 @@ type Part struct {
 	Quoted bool `json:"quoted,omitempty"`
 	// Run is what a substitution runs.
 	Run *Node `json:"run,omitempty"`
+	// Form is what becomes of the value of a variable, nil where it stands as it is.
+	Form *Form `json:"form,omitempty"`
+	// Sum is what PartSum works out.
+	Sum *Sum `json:"sum,omitempty"`
 }
 
 // PartKind says what a part stands for.
@@ -133,6 +152,7 @@ const (
 	PartGlob   PartKind = "glob"   // the names of the files that match
 	PartVar    PartKind = "var"    // the value of a variable; "?" is the last status
 	PartOutput PartKind = "output" // what Run prints
+	PartSum    PartKind = "sum"    // the number that Sum is
 )
 
 // Search are folders that a text adds to PATH.
@@ -272,6 +292,12 @@ type Redirect struct {
 	From   string `json:"from,omitempty"`
 	// Append tells that ToFile keeps what the file holds.
 	Append bool `json:"append,omitempty"`
+	// Word is the name of ToFile where only the run can tell it: File and Folder are
+	// nil then, Maybe are names that it may be, and By is the effect by which it may
+	// be written.
+	Word  Word     `json:"word,omitempty"`
+	Maybe []string `json:"-"`
+	By    Allowed  `json:"by,omitempty"`
 }
 
 // Same reports whether two looks at a redirection found the same one. What is in a

@@ -532,6 +532,11 @@ func (a *arguments) operand(p *profile, word argument, rest []argument) bool {
 	if e == effectFed && a.mark != "" && strings.Contains(word.text, a.mark) {
 		a.find(approval.ReasonWrapperUnclear, "%s starts what its input names", p.name)
 	}
+	if e == effectModule {
+		if file := a.moduleFile(word); file != "" {
+			word.text, e = file, effectScript
+		}
+	}
 	if e == effectTool {
 		a.tool(p, word, rest)
 		return true

@@ -32,20 +32,29 @@ func (t *textJob) home(part syntax.WordPart, whole bool, dir string) (string, bo
 	return text, t.ring2
 }
 
-// part plans one expansion.
-func (t *textJob) part(part syntax.WordPart, dir string) (approval.Part, bool) {
+// part plans one expansion. quoted tells that it stands in quotes, and whole that
+// what it becomes stays one word.
+func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (approval.Part, bool) {
 	if !t.ring2 {
 		return approval.Part{}, false
 	}
 	switch part := part.(type) {
 	case *syntax.ParamExp:
-		if !plainParameter(part) || part.Param.Value != "?" && !t.mayRead(part.Param.Value) {
+		if plainParameter(part) && part.Param.Value == "?" {
+			t.asksStatus()
+			return approval.Part{Kind: approval.PartVar, Text: "?"}, true
+		}
+		if part.Param == nil || !t.mayRead(part.Param.Value) {
 			return approval.Part{}, false
 		}
-		if part.Param.Value == "?" {
-			t.asksStatus()
+		form, ok := t.form(part, quoted, whole, dir)
+		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value, Form: form}, ok && t.clear(part.Param.Value, form)
+	case *syntax.ArithmExp:
+		if part.Bracket || part.Unsigned {
+			return approval.Part{}, false
 		}
-		return approval.Part{Kind: approval.PartVar, Text: part.Param.Value}, true
+		sum, ok := t.sum(part.X, dir)
+		return approval.Part{Kind: approval.PartSum, Sum: &sum}, ok
 	case *syntax.CmdSubst:
 		if part.TempFile || part.ReplyVar || len(part.Stmts) == 0 {
 			return approval.Part{}, false
@@ -113,9 +122,14 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 			if maybe = t.values[p.Text]; p.Text == "PWD" && dir != "" {
 				maybe = []string{dir}
 			}
+			if p.Form != nil {
+				maybe = t.formed(p.Form, maybe, dir)
+			}
 			if p.Kind == approval.PartOutput || len(maybe) == 0 {
 				maybe = []string{"x"} // any: what stands around it may still tell
 			}
+		case approval.PartSum:
+			maybe = []string{"1"}
 		case approval.PartGlob:
 			o.Many = true
 		case approval.PartText:

@@ -39,8 +39,14 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	}
 	var node *approval.Node
 	ok, entered, added := true, *dir, t.added
+	if stmt.Negated { // what becomes of a status that a break leaves is not the same to all
+		defer func(loops []string) { t.loops = loops }(t.loops)
+		t.loops = nil
+	}
 	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
-		node, ok = t.call(call, stmt.Redirs, dir)
+		if node, ok = t.jump(stmt, call, *dir); node == nil && ok {
+			node, ok = t.call(call, stmt.Redirs, dir)
+		}
 	} else {
 		var around approval.Segment
 		redirected, from := true, len(t.plan.Segments)
@@ -54,7 +60,10 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		ok = ok && redirected
 	}
 	switch stmt.Cmd.(type) {
-	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause:
+	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		ok = !t.unsure(added) && ok
+	}
+	if stmt.Negated {
 		ok = !t.unsure(added) && ok
 	}
 	switch binary, is := stmt.Cmd.(*syntax.BinaryCmd); {
@@ -123,6 +132,23 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 		if t.ring2 {
 			return t.each(cmd, dir)
 		}
+	case *syntax.CaseClause:
+		if t.ring2 && !cmd.Braces {
+			return t.cases(cmd, dir)
+		}
+	case *syntax.TestClause:
+		if t.ring2 && t.grammar == bash {
+			asked, ok := t.condition(cmd.X, *dir)
+			if !ok {
+				t.ask(approval.ReasonApprovalRequired, "it asks something in [[ ]] that is not run from a plan")
+			}
+			return &approval.Node{Op: approval.OpAsk, Condition: &asked}, ok
+		}
+	case *syntax.ArithmCmd:
+		if t.ring2 && t.grammar == bash && !cmd.Unsigned {
+			sum, ok := t.counted(cmd.X, *dir)
+			return &approval.Node{Op: approval.OpSum, Sums: []approval.Sum{sum}}, ok
+		}
 	case *syntax.DeclClause:
 		if t.ring2 && cmd.Variant.Value == "export" {
 			return t.assign(cmd.Args, forExport, *dir)
@@ -164,6 +190,9 @@ func (t *textJob) binary(cmd *syntax.BinaryCmd, dir *string) (*approval.Node, bo
 		right = "" // the right side runs only if the cd on the left failed
 	}
 	entered := right
+	if op == approval.OpOr && t.maybeAdded {
+		t.ask(approval.ReasonEnvAsks, "it changes PATH where only the run can tell whether it does")
+	}
 	y, oky := t.stmt(cmd.Y, &right)
 	if found != t.added {
 		t.maybeAdded = true
@@ -200,9 +229,12 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		starts[i] = len(t.plan.Segments)
 		passesOn := t.takesNames(stages[i+1:])
 		t.passesOn += passesOn
+		reads := readLater(stages[i+1:])
+		t.feeds += reads
 		leave := t.inside()
 		kid, fine := t.stmt(stage, &inside)
 		leave()
+		t.feeds -= reads
 		if t.passesOn -= passesOn; passesOn > 0 {
 			_, simple := stage.Cmd.(*syntax.CallExpr)
 			upstream = append(upstream, len(t.upstream))
@@ -376,8 +408,11 @@ func (t *textJob) choice(cmd *syntax.IfClause, dir *string) (*approval.Node, boo
 
 func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, bool) {
 	before, from, had := *dir, len(t.plan.Segments), len(t.env)
+	loops := t.loops
+	t.loops = nil // what leaves a loop from its own condition is not clear
 	cond, ok := t.stmts(cmd.Cond, dir)
-	body, fine := t.stmts(cmd.Do, dir)
+	t.loops = loops
+	body, fine := t.round(cmd.Do, dir)
 	t.again(from, had)
 	if !t.stays(dir, before) || !ok || !fine {
 		return nil, false
@@ -391,6 +426,9 @@ func (t *textJob) while(cmd *syntax.WhileClause, dir *string) (*approval.Node, b
 
 // each plans a for loop over words.
 func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool) {
+	if counts, is := cmd.Loop.(*syntax.CStyleLoop); is && !cmd.Braces {
+		return t.counting(counts, cmd.Do, dir)
+	}
 	loop, ok := cmd.Loop.(*syntax.WordIter)
 	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
 		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
@@ -419,7 +457,7 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 			t.values[node.Name] = append(t.values[node.Name], v.open.Maybe...)
 		}
 	}
-	body, fine := t.stmts(cmd.Do, dir)
+	body, fine := t.round(cmd.Do, dir)
 	t.again(from, had)
 	if !t.stays(dir, before) || !ok || !fine {
 		return nil, false

@@ -184,6 +184,8 @@ func TestBadInput(t *testing.T) {
 		{"substitutions", "ls " + many("$(ls ", 100) + many(")", 100), approval.ReasonTooComplex},
 		{"groups", many("{ ", 100) + "ls;" + many("}", 100), approval.ReasonTooComplex},
 		{"arithmetic", "ls " + many("$((", 17) + "1" + many("))", 17), approval.ReasonTooComplex},
+		{"a sum of many parts", "ls $((1" + many("+1", 500) + "))", approval.ReasonTooComplex},
+		{"sums in brackets", "ls $((" + many("(", 100) + "1" + many(")", 100) + "))", approval.ReasonTooComplex},
 		{"a long sum", "ls $((1" + many("+1", 20_000) + "))", approval.ReasonTooComplex},
 		{"braces", "ls " + many("{a,b}", 10), approval.ReasonTooComplex},
 		{"nested braces", "ls " + many("{a,", 20) + many("}", 20), approval.ReasonTooComplex},
@@ -191,6 +193,9 @@ func TestBadInput(t *testing.T) {
 		{"words", "ls " + many("a ", 30_000), approval.ReasonTooComplex},
 		{"files", "cat " + many("/a ", 20_000), approval.ReasonTooComplex},
 		{"variables that double", many("a=$a$a;", 5000) + "ls $a", approval.ReasonTooComplex},
+		{"forms in forms", "ls " + many("${x:-", 100) + many("}", 100), approval.ReasonTooComplex},
+		{"forms of many values", many("a=b;a=c;", 40) + "ls ${a:-$a}${a:-$a}", approval.ReasonTooComplex},
+		{"a long pattern", "x=" + many("a", 4000) + ";ls " + many("${x##"+many("*a", 1000)+"}", 20), approval.ReasonTooComplex},
 		{"stars", "ls " + many("**a", 20_000), approval.ReasonTooComplex},
 		{"bytes that are no text", "ls \xff\xfe", approval.ReasonUnreadable},
 		{"NUL", "ls a\x00b", ""}, // no request at all
@@ -209,6 +214,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %v %s, want %s", test.name, reasons(plan.Findings), plan.Invalid, test.want)
 		}
 	}
+	bounded(t, a, bash("x="+many("a", 4000)+";ls ${x//a/"+many("b", 60_000)+"}")) // the value is not made
 }
 
 // programs returns a chain of so many different command words.

@@ -71,3 +71,24 @@ func packs(names []string) bool {
 func (a *arguments) wrote() bool {
 	return len(a.plan.Targets) > 0 || slices.ContainsFunc(a.plan.Segments, func(s approval.Segment) bool { return len(s.Targets) > 0 })
 }
+
+// moduleFile is the file of the folder that Python runs for a module by -m, "" where
+// it is not one for certain: a name of its own modules may lead to these.
+func (a *arguments) moduleFile(word argument) (file string) {
+	parts := strings.Split(word.text, ".")
+	plain := strings.Trim(word.text, wordLetters+".") == "" && !slices.Contains(parts, "") && word.text[0] != '_'
+	if !plain || word.open != nil || a.start == "" || ofPython()[parts[0]] {
+		return ""
+	}
+	at := path.Join(parts...)
+	for _, name := range []string{at + "/__main__.py", at + ".py"} {
+		switch {
+		case !a.isFile(name):
+		case file != "":
+			return ""
+		default:
+			file = name
+		}
+	}
+	return file
+}

@@ -21,10 +21,12 @@ type output struct {
 
 // toFile reads `> FILE`, which the runner opens itself. The finding names the effect
 // that covers it, or says why none does.
-func (t *textJob) toFile(seg *approval.Segment, name string, known, adds bool) (approval.Redirect, approval.Finding) {
+func (t *textJob) toFile(seg *approval.Segment, v value, name string, known, adds bool) (approval.Redirect, approval.Finding) {
 	switch {
+	case !known && (t.who == approval.Theirs || !t.ring2 || t.noShell || t.depth > 0):
+		return approval.Redirect{}, openOutput
 	case !known:
-		return approval.Redirect{}, finding(approval.ReasonWritesFile, "which file its redirection writes is known only when it runs")
+		return t.toOpenFile(seg, v, adds)
 	case t.who == approval.Theirs, t.strict, t.noShell, t.depth > 0:
 		return approval.Redirect{}, finding(approval.ReasonWritesFile, "its shell would write %q", name)
 	}
@@ -35,6 +37,32 @@ func (t *textJob) toFile(seg *approval.Segment, name string, known, adds bool) (
 	file, folder, why := t.writes(seg.Dir, name, func(at string) bool { return t.made[at] })
 	r.File, r.Folder = &file, &folder
 	return r, why
+}
+
+var openOutput = finding(approval.ReasonWritesFile, "which file its redirection writes is known only when it runs")
+
+// toOpenFile reads a redirection to a file whose name only the run can tell, with
+// variables that the text gives values. It may be written as each of these names may,
+// if that is by one effect; which one it is, is judged before it is opened.
+func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r approval.Redirect, why approval.Finding) {
+	if v.open == nil || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
+		return r, openOutput
+	}
+	for _, part := range v.words[0] {
+		if part.Kind != approval.PartText && (part.Kind != approval.PartVar || len(t.values[part.Text]) == 0) {
+			return r, openOutput
+		}
+	}
+	r = approval.Redirect{To: approval.ToFile, Append: adds, From: seg.Dir, Word: v.words[0]}
+	for _, name := range v.open.Maybe {
+		file, _, one := t.writes(seg.Dir, name, func(at string) bool { return t.made[at] })
+		if one.Allowed == "" || r.By != "" && r.By != one.Allowed {
+			one.Allowed = ""
+			return r, one
+		}
+		r.By, r.Maybe = one.Allowed, append(r.Maybe, file.Path)
+	}
+	return r, writesAllowed(strings.Join(v.open.Maybe, ", "), r.By)
 }
 
 // writes says of the file that a name leads to in a folder whether a redirection may
@@ -150,10 +178,17 @@ func (j *job) wrote(file approval.File) bool {
 // of the segments from one to the one before another.
 func (t *textJob) outputsOf(list []approval.Redirect, about []approval.Finding, from, to int) {
 	for _, r := range list {
-		if r.To == approval.ToFile && len(about) > 0 {
-			t.outputs = append(t.outputs, output{r.File.Path, about[0], from, to})
-			about = about[1:]
+		if r.To != approval.ToFile || len(about) == 0 {
+			continue
 		}
+		names := r.Maybe
+		if r.File != nil {
+			names = []string{r.File.Path}
+		}
+		for _, name := range names {
+			t.outputs = append(t.outputs, output{name, about[0], from, to})
+		}
+		about = about[1:]
 	}
 }
 
@@ -175,14 +210,24 @@ func (t *textJob) outputsAround(group *approval.Segment, from int) {
 }
 
 // Output judges anew a file that a redirection of a plan writes: it, or its folder, is
-// not what was seen any more. wrote are the files that commands of the session made in
+// not what was seen any more, or only the run could tell its name, which is the path of
+// its File then. wrote are the files that commands of the session made in
 // the temp folder by now. The finding says why it may not be written, if it may not.
 func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.Redirect, wrote []approval.File) (approval.Redirect, approval.Finding) {
 	j := &job{Analyzer: a, who: approval.Ours, effort: newEffort(ctx), written: wrote}
 	j.plan.Cwd, j.plan.Folder = plan.Cwd, plan.Folder
-	file, folder, why := j.writes("", r.File.Path, func(string) bool { return false })
+	dir := ""
+	if r.Word != nil {
+		dir = r.From
+	}
+	file, folder, why := j.writes(dir, r.File.Path, func(string) bool { return false })
 	r.File, r.Folder = &file, &folder
-	if why.Allowed != "" && !j.spent() {
+	for i := range plan.Segments {
+		if seg := &plan.Segments[i]; r.Word != nil && (j.runsFile(seg, file.Path) || j.buildsFrom(seg, file.Path)) {
+			why = finding(approval.ReasonWritesFile, "it writes %q, which %s starts", file.Path, first(seg.Argv))
+		}
+	}
+	if why.Allowed != "" && (r.By == "" || r.By == why.Allowed) && !j.spent() {
 		return r, approval.Finding{}
 	}
 	why.Allowed = ""
@@ -232,14 +277,14 @@ func (j *job) tellOutputs() {
 }
 
 // runsFile reports whether a segment starts a file, or reads its program from it.
-func (t *textJob) runsFile(seg *approval.Segment, at string) bool {
+func (j *job) runsFile(seg *approval.Segment, at string) bool {
 	for res := seg.Program; res != nil; res = res.Interpreter {
 		if res.File.Path == at {
 			return true
 		}
 	}
 	return slices.ContainsFunc(seg.Code, func(f approval.File) bool {
-		real, err := t.look(f.Path)
+		real, err := j.look(f.Path)
 		return f.Path == at || err == nil && real.Path == at
 	}) || len(seg.Argv) > 0 && strings.Contains(seg.Argv[0], "/") && path.Clean(join(seg.Dir, seg.Argv[0])) == at
 }
@@ -251,18 +296,18 @@ var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml
 
 // buildsFrom reports whether a segment starts what the project says, and that is said
 // in a file, which is one of these by its name, or is named in its words.
-func (t *textJob) buildsFrom(seg *approval.Segment, at string) bool {
-	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || t.namesFile(seg, at))
+func (j *job) buildsFrom(seg *approval.Segment, at string) bool {
+	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || j.namesFile(seg, at))
 }
 
 // namesFile reports whether the words of a segment name a file.
-func (t *textJob) namesFile(seg *approval.Segment, at string) bool {
+func (j *job) namesFile(seg *approval.Segment, at string) bool {
 	for _, word := range seg.Argv[1:] {
 		for _, name := range pieces(word) {
-			if !t.tick(1) {
+			if !j.tick(1) {
 				return true
 			}
-			real, err := t.look(join(seg.Dir, name))
+			real, err := j.look(join(seg.Dir, name))
 			if path.Clean(join(seg.Dir, name)) == at || err == nil && real.Path == at {
 				return true
 			}

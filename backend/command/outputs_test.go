@@ -125,6 +125,12 @@ func TestOutputs(t *testing.T) {
 		{"ls > new 2> TMP/new", project + " " + temp}, {"mkdir made && ls > made/new", project}, {"mkdir -p TMP/made && ls > TMP/made/new", never},
 		{"ls > new | wc", project}, {"ls | cat > new", project}, {"ls > dir/../new", never}, {"cat file > file", project}, {"ls > new; cat new", project},
 
+		{"mkdir made2 && cd made2 && ls > new", project},
+		// Names that only the run can tell.
+		{"for f in a b; do ls > \"$f.log\"; done", project}, {"LOG=new; ls > $LOG; cat $LOG", project}, {"LOG=TMP/new; ls > \"$LOG\" 2>&1", temp}, {"d=dir; ls >> $d/new", project}, {"L=new; { ls; ls; } > $L", project},
+		{"f=../other/file; ls > $f", never}, {"for f in a ../x; do ls > $f; done", never}, {"ls > \"$X\"", never}, {"x=$(ls); ls > $x", never}, {"for f in new TMP/new; do ls > $f; done", never}, {"ls > \"$X/new\"", never},
+		{"f=run.py; ls > $f; python3 run.py", never}, {"f=.env; ls > $f", never}, {"f=/dev/tty; ls > $f", never}, {"f=link; ls > $f", never}, {"f=new; ls > $f$(ls)", never}, {"f=new; ls > {$f,b}", never}, {"f=TMP/theirs; ls > $f", never},
+
 		// Not where the text says, or not there.
 		{"ls > link", never}, {"ls > outlink", never}, {"ls > linkdir/new", never}, {"ls > outdir/new", never}, {"ls > dangling", never}, {"ls > nowhere", never}, {"ls >> dangling", never},
 		{"ls > HOME/plink/new", never}, {"ls > HOME/p/outdir/file", never}, {"cd linkdir; ls > ../new", project}, {"cd outdir; ls > new", never}, {"cd outdir; ls > ../new", never}, {"ls > TMP/link", never}, {"ls > TMP/home/p/new", never}, {"ls > TMP/home/.bashrc", never},

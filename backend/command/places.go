@@ -132,7 +132,7 @@ func (a *arguments) inRepository(file approval.File) bool {
 		git, err := a.look(path.Join(folder, ".git"))
 		switch {
 		// A HEAD that leads nowhere yet is one to git.
-		case (there("HEAD") || a.dangling(path.Join(folder, "HEAD"))) && (there("commondir") || there("objects") && there("refs")):
+		case (there("commondir") || there("objects") && there("refs")) && (there("HEAD") || a.dangling(path.Join(folder, "HEAD"))):
 			return true
 		case err == nil && (!git.IsFolder() || there(".git/HEAD")), folder == "/" || folder == ".":
 			return false // a .git that holds nothing is none to git

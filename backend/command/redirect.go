@@ -37,16 +37,20 @@ func (t *textJob) redirects(seg *approval.Segment, list []*syntax.Redirect) {
 	}
 }
 
-// target evaluates the word behind a redirection, if it is final.
-func (t *textJob) target(word *syntax.Word, dir string) (string, bool) {
+// target evaluates the word behind a redirection. It is known if it is final; v is what
+// it becomes else, nothing if it is not understood.
+func (t *textJob) target(word *syntax.Word, dir string) (name string, known bool, v value) {
 	if word == nil {
-		return "", false
+		return "", false, v
 	}
 	v, ok := t.word(word, dir)
-	if !ok || v.open != nil || len(v.final) != 1 || !v.literal {
-		return "", false
+	if !ok {
+		return "", false, value{}
 	}
-	return v.final[0], true
+	if v.open != nil || len(v.final) != 1 || !v.literal {
+		return "", false, v
+	}
+	return v.final[0], true, v
 }
 
 // aim returns what the word behind a redirection leads to: what it surely is, or
@@ -66,7 +70,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc {
 		return t.fed(seg, r)
 	}
-	target, known := t.target(r.Word, seg.Dir)
+	target, known, v := t.target(r.Word, seg.Dir)
 	if r.Word != nil {
 		written := t.guess(r.Word)[1]
 		if strings.HasPrefix(written, "/dev/tcp/") || strings.HasPrefix(written, "/dev/udp/") || strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/") {
@@ -95,7 +99,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 			return []approval.Redirect{{FD: or(fd, 1), To: approval.ToNull}}, approval.Finding{}
 		}
 		if fd != 0 {
-			to, why := t.toFile(seg, target, known, adds)
+			to, why := t.toFile(seg, v, target, known, adds)
 			to.FD = or(fd, 1)
 			return []approval.Redirect{to}, why
 		}
@@ -113,7 +117,7 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 			return []approval.Redirect{{FD: 1, To: approval.ToNull}, {FD: 2, To: approval.ToNull}}, approval.Finding{}
 		}
 		if t.grammar == bash {
-			to, why := t.toFile(seg, target, known, adds)
+			to, why := t.toFile(seg, v, target, known, adds)
 			to.FD = 1
 			return []approval.Redirect{to, {FD: 2, To: 1}}, why
 		}

@@ -91,6 +91,10 @@ func printable(s string) bool {
 // finishRequest says of each address where the request goes, and whether it only
 // reads there.
 func (a *arguments) finishRequest(p *profile) {
+	if len(a.request.addresses) > approval.MaxHosts {
+		a.complex("it asks more than %d addresses", approval.MaxHosts)
+		return
+	}
 	for _, address := range a.request.addresses {
 		f := approval.Finding{Reason: approval.ReasonNetwork, Allowed: approval.AllowNetworkReads}
 		does := "asks"
@@ -109,6 +113,8 @@ func (a *arguments) finishRequest(p *profile) {
 			f.Sentence = fmt.Sprintf("%s %s port %s of this machine, where a request can act or show secrets", p.name, does, port)
 		case slices.Contains(requestWords()["host"], host):
 			f.Sentence = fmt.Sprintf("%s %s %s, which shows keys or stands for this machine", p.name, does, host)
+		case here && slices.ContainsFunc(requestWords()["path"], func(part string) bool { return strings.Contains(strings.ToLower(address), part) }):
+			f.Sentence = fmt.Sprintf("%s %s %s, which may start an editor", p.name, does, name)
 		case a.request.leads:
 			f.Sentence = fmt.Sprintf("%s %s %s, and whatever host an answer or an option names", p.name, does, name)
 		case here && !a.request.sends:

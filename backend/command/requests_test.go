@@ -24,7 +24,7 @@ func TestRequests(t *testing.T) {
 
 		// Ports of this machine, and hosts, that are not let through.
 		"http://localhost:2375/x": "?", "http://127.0.0.1:2376": "?", "http://[::1]:9222/json": "?", "localhost:9229": "?", "https://127.0.0.1:6443": "?", "https://localhost:10250/pods": "?",
-		"http://localhost:18789": "?", "localhost:8001/api/v1/secrets": "?",
+		"http://localhost:18789": "?", "localhost:5173/__open-in-editor?file=x": "?", "localhost:8001/api/v1/secrets": "?",
 		"http://169.254.169.254/latest/meta-data": "?", "http://[fe80::1]/": "?", "http://metadata.google.internal/": "?", "http://[fd00:ec2::254]/": "?", "http://metadata/": "?",
 
 		// Forms that are read in several ways, or lead elsewhere than they look.

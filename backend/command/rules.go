@@ -21,16 +21,17 @@ type effect string
 // The effects that more than the table below knows.
 const (
 	effectNone    effect = ""
-	effectCommand effect = "command" // begins a command, which is all the rest
-	effectFed     effect = "fed"     // the same, and words are added to it that nobody judges
-	effectRun     effect = "run"     // begins a command that ends with ; or +, with names of files in it
-	effectTool    effect = "tool"    // begins a command whose program is one of node_modules/.bin
-	effectVenv    effect = "venv"    // begins a command whose program is the one of .venv/bin, if it is there
-	effectScript  effect = "script"  // is a file that it runs; what follows is for that
-	effectPath    effect = "path"    // is a pattern of paths or a version of one, as git reads them
-	effectText    effect = "text"    // is text: it names nothing
-	effectPlain   effect = "plain"   // is a file that it reads
-	effectGoFile  effect = "gofile"  // is a package, or one of the files, that it runs; what follows is for that
+	effectCommand effect = "command"  // begins a command, which is all the rest
+	effectFed     effect = "fed"      // the same, and words are added to it that nobody judges
+	effectRun     effect = "run"      // begins a command that ends with ; or +, with names of files in it
+	effectTool    effect = "tool"     // begins a command whose program is one of node_modules/.bin
+	effectVenv    effect = "venv"     // begins a command whose program is the one of .venv/bin, if it is there
+	effectModule  effect = "pymodule" // is a module of Python; what follows is for that
+	effectScript  effect = "script"   // is a file that it runs; what follows is for that
+	effectPath    effect = "path"     // is a pattern of paths or a version of one, as git reads them
+	effectText    effect = "text"     // is text: it names nothing
+	effectPlain   effect = "plain"    // is a file that it reads
+	effectGoFile  effect = "gofile"   // is a package, or one of the files, that it runs; what follows is for that
 )
 
 // use is one value that has an effect.
@@ -84,6 +85,7 @@ func allEffects() map[effect]rule {
 		effectFed:     {},
 		effectTool:    {},
 		effectVenv:    {},
+		effectModule:  {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},

@@ -63,7 +63,7 @@ func (t *textJob) unsure(had *approval.Search) bool {
 // addsToPath reads `PATH="FOLDER:$PATH"`, with one or more folders on one side of it or
 // on both.
 func (t *textJob) addsToPath(a *syntax.Assign, as assigning) (*approval.Search, bool) {
-	if !t.ring2 || as == forCommand || a.Name.Value != "PATH" || a.Value == nil || t.depth > 0 || t.who != approval.Ours || t.noShell {
+	if !t.ring2 || a.Name.Value != "PATH" || a.Value == nil || t.depth > 0 || t.who != approval.Ours || t.noShell {
 		return nil, false
 	}
 	const itself, tilde = "\x00", "\x01"
@@ -91,7 +91,7 @@ func (t *textJob) addsToPath(a *syntax.Assign, as assigning) (*approval.Search, 
 				switch {
 				case is:
 					text.WriteString(home)
-				case plainParameter(part) && part.Param.Value == "PATH" && (quoted || t.grammar == bash):
+				case plainParameter(part) && part.Param.Value == "PATH" && (quoted || t.grammar == bash || as != forExport):
 					text.WriteString(itself)
 				default:
 					ok = false

@@ -38,7 +38,9 @@ func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*appr
 			}
 		}
 		if more, is := t.addsToPath(a, as); is {
-			t.adds(*more)
+			if as != forCommand {
+				t.adds(*more)
+			}
 			node.Assigns = append(node.Assigns, approval.Assign{Name: a.Name.Value, Export: export, Search: more})
 			continue
 		}
@@ -103,6 +105,13 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 		}
 		if ok = ok && fine; ok {
 			seg.Assigns = given
+		}
+		defer t.with(t.added)()
+		for _, a := range given {
+			if a.Search != nil {
+				t.adds(*a.Search)
+				seg.Search = t.added
+			}
 		}
 		if slices.ContainsFunc(seg.Assigns, func(a approval.Assign) bool { return !literal(a.Value) }) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "what it sets for the command is known only when it runs"))
@@ -245,6 +254,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
+	case name == "read" && t.ring2 && t.reads(seg):
+		seg.Builtin = name
 	case t.activates(seg):
 		return
 	case otherBuiltins()[name], t.loose && ofZsh()[name]:

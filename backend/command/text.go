@@ -183,6 +183,9 @@ type textJob struct {
 	// variables that reach what starts from here on, and sets all that it gives.
 	exported  map[string]bool
 	env, sets []approval.Variable
+	// loops are those around what is walked, up to the last subshell: the folder in
+	// which each round begins.
+	loops []string
 }
 
 // collect notes what the text gives to variables, wherever it does.
@@ -196,6 +199,10 @@ func (t *textJob) collect(file *syntax.File) {
 		case *syntax.Assign:
 			if n.Name != nil && n.Value != nil {
 				t.holds(n.Name.Value, n.Value)
+			}
+		case *syntax.ParamExp:
+			if a := assigned(n); a != nil && a.Value != nil {
+				t.holds(a.Name.Value, a.Value)
 			}
 		case *syntax.WordIter:
 			for _, item := range n.Items {

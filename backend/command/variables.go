@@ -120,12 +120,18 @@ func (t *textJob) known(name string) bool {
 func (t *textJob) before(seg *approval.Segment, list []approval.Assign) (ok bool) {
 	ok = true
 	for _, a := range list {
+		if seg.Builtin == "read" && a.Name == "IFS" && literal(a.Value) && textOf(a.Value) == "" {
+			continue // it then reads a line as it stands
+		}
 		if seg.Program == nil && (seg.Builtin != "" || otherBuiltins()[first(seg.Argv)]) {
 			if meaning(a.Name) {
 				t.tell(sets(a.Name))
 				ok = false
 			}
 			continue
+		}
+		if a.Search != nil {
+			continue // what is found in it is judged
 		}
 		if !literal(a.Value) { // which is found elsewhere
 			ok = t.known(a.Name) && ok
@@ -148,12 +154,12 @@ func (t *textJob) again(from, had int) {
 	}
 }
 
-// inside keeps what is set from then on from the programs that start after the
-// returned function was called.
+// inside begins a subshell: what is set from then on is kept from the programs that
+// start after the returned function was called, and no loop around it is left.
 func (t *textJob) inside() (leave func()) {
-	had, added := slices.Clip(t.env), t.added
-	t.env = had
-	return func() { t.env, t.added = had, added }
+	had, loops, added := slices.Clip(t.env), t.loops, t.added
+	t.env, t.loops = had, nil
+	return func() { t.env, t.loops, t.added = had, loops, added }
 }
 
 // tell marks the whole plan with a reason, once.
@@ -207,6 +213,10 @@ func (t *textJob) exports(n syntax.Node) {
 			}
 		}
 		refuse(n.Assigns, started)
+	case *syntax.ParamExp:
+		if a := assigned(n); a != nil {
+			refuse([]*syntax.Assign{a}, false)
+		}
 	}
 }
 

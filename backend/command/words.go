@@ -148,7 +148,7 @@ func (t *textJob) parts(word *syntax.Word, dir string, fields bool) (parts appro
 				return t.bytes(len(text))
 			}
 		}
-		part, ok := t.part(p, dir)
+		part, ok := t.part(p, quoted, quoted || !fields, dir)
 		if !ok || !t.spend(1) {
 			return false
 		}

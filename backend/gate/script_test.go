@@ -66,6 +66,22 @@ func TestScripts(t *testing.T) {
 		{`x=$(evil); hello`, `denied allowlist-miss`},
 		{`export PATH=$PWD; hello`, `denied env-asks`},
 		{`hello $SECRET_TOKEN`, `denied runtime-value`},
+		{`echo a.txt | while read -r f; do cat "$f"; done`, `code 0 "one\n"`},
+		{`while read -r f; do cat "$f"; done < name`, `code 0 ""`},
+		{`while IFS= read -r f; do cat "$f"; done < which`, `denied protected-state`},
+		{`echo .env | while read -r f; do cat "$f"; done`, `denied protected-state`},
+		{`while read -r c; do $c; done < which`, `denied runtime-value`},
+		{`case a.txt in *.txt) hello text;; esac`, `code 0 "hello text\n"`},
+		{`case x in x) evil;; esac`, `denied allowlist-miss`},
+		{`for i in a b; do hello $i; break; evil; done`, `denied allowlist-miss`},
+		{`for i in a b c; do [ $i = b ] && continue; hello $i; done`, `code 0 "hello a\nhello c\n"`},
+		{`i=1; hello $((i+1))`, `code 0 "hello 2\n"`},
+		{`x=b.md; cat "${x%.md}.txt"`, `code 0 "two\n"`},
+		{`hello "${x:-you}"`, `code 0 "hello you\n"`},
+		{`x=.env.bak; cat "${x%.bak}"`, `denied protected-state`},
+		{`cat "${x:-.env}"`, `denied protected-state`},
+		{`hello ${SECRET_TOKEN:0:3} ${#SECRET_TOKEN}`, `denied runtime-value`},
+		{`x=é; hello ${#x}`, `denied runtime-value`},
 		{`while true; do true; done`, `denied too-complex`},
 	}
 	for _, test := range tests {
@@ -204,6 +220,8 @@ func TestHungryTexts(t *testing.T) {
 		`x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x=$x$x; done`,
 		`x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x="$x$x"; done; echo "$x"`,
 		`x=$(lines); echo $x >/dev/null`,
+		`x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x=${x//a/aaaa}; done`,
+		`x=a; for i in {1..40}; do x=${x:+$x$x}; done`,
 		`x='* '; for i in {1..14}; do x="$x$x"; done; echo $x >/dev/null`,
 	} {
 		b.want([]string{"bash", "-c", text}, "denied too-complex")

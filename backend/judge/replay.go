@@ -27,6 +27,8 @@ type Replay struct {
 	Allowed int `json:"allowed"`
 	Saved   int `json:"saved"`
 	Denied  int `json:"denied,omitempty"`
+	// Yes is how many of these a person allowed.
+	Yes int `json:"yes,omitempty"`
 	// Riskiest is the text of that among the allowed which could do most harm,
 	// one that was denied first; "" where none can do any.
 	Riskiest string `json:"riskiest,omitempty"`
@@ -89,6 +91,9 @@ func (r *Replay) take(p past) {
 	for _, row := range p.rows {
 		if !row.Asked.IsZero() {
 			r.Saved++
+		}
+		if allowedByPerson(row) {
+			r.Yes++
 		}
 		if deniedByPerson(row) {
 			r.Denied++

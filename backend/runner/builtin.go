@@ -34,6 +34,8 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 		return sh.exit(args, io[2])
 	case "cd":
 		return sh.cd(args, io[2])
+	case "read":
+		return sh.read(args[1:], len(s.Assigns) > 0, io[0])
 	case "set":
 		return sh.options(args)
 	case "command":

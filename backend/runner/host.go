@@ -91,7 +91,7 @@ func (r *Runner) add(ctx context.Context, job Job) (*run, error) {
 	if r.runs[job.ID] != nil {
 		return nil, errors.New("internal error: a run with this id is going on")
 	}
-	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{}), over: make(chan struct{}), unread: map[*os.File]bool{}, outputs: map[string]approval.File{}}
+	u := &run{Runner: r, job: job, started: r.now(), terminated: make(chan struct{}), over: make(chan struct{}), unread: map[*os.File]bool{}, outputs: map[string]approval.Redirect{}}
 	u.ctx, u.cancel = context.WithCancelCause(ctx)
 	r.runs[job.ID] = u
 	r.active.Add(1)

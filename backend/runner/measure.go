@@ -106,18 +106,70 @@ func opened(list []approval.Redirect) (files int) {
 
 // substitutions returns what the words of a node run.
 func substitutions(plan *approval.Plan, n *approval.Node) (list []*approval.Node) {
-	words := slices.Clone(n.Words)
+	words := slices.Concat(append(n.Cases[:len(n.Cases):len(n.Cases)], n.Words)...)
 	for _, a := range n.Assigns {
 		words = append(words, a.Value)
 	}
 	if n.Op == approval.OpRun {
 		words = append(words, plan.Segments[n.Seg].Words...)
 	}
+	if n.Condition != nil {
+		words = append(words, wordsOf(n.Condition)...)
+	}
+	for i := range n.Sums {
+		list = append(list, runsInSum(&n.Sums[i])...)
+	}
 	for _, word := range words {
-		for _, part := range word {
-			if part.Run != nil {
-				list = append(list, part.Run)
-			}
+		list = append(list, runsIn(word)...)
+	}
+	return list
+}
+
+// wordsOf returns the words of a condition.
+func wordsOf(c *approval.Condition) []approval.Word {
+	words := slices.Clone(c.Words)
+	for i := range c.Kids {
+		words = append(words, wordsOf(&c.Kids[i])...)
+	}
+	return words
+}
+
+// conditionFits reports whether a condition has the words and kids that it needs.
+func conditionFits(c *approval.Condition) bool {
+	words, kids := 1, 0
+	switch c.Op {
+	case approval.ConditionNot:
+		words, kids = 0, 1
+	case approval.ConditionAnd, approval.ConditionOr:
+		words, kids = 0, 2
+	case approval.ConditionLike, approval.ConditionUnlike, "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+		words = 2
+	case approval.ConditionFull, approval.ConditionEmpty, "-e", "-f", "-d", "-L", "-s", "-r", "-w", "-x":
+	default:
+		return false
+	}
+	return len(c.Words) == words && len(c.Kids) == kids && !slices.ContainsFunc(c.Kids, func(kid approval.Condition) bool { return !conditionFits(&kid) })
+}
+
+func runsInSum(s *approval.Sum) (list []*approval.Node) {
+	list = runsIn(s.Word)
+	for i := range s.Kids {
+		list = append(list, runsInSum(&s.Kids[i])...)
+	}
+	return list
+}
+
+// runsIn returns what a word runs, and the words of its forms.
+func runsIn(word approval.Word) (list []*approval.Node) {
+	for _, part := range word {
+		if part.Run != nil {
+			list = append(list, part.Run)
+		}
+		if part.Form != nil {
+			list = append(list, runsIn(part.Form.Word)...)
+		}
+		if part.Sum != nil {
+			list = append(list, runsInSum(part.Sum)...)
 		}
 	}
 	return list
@@ -137,6 +189,18 @@ func wellFormed(plan *approval.Plan, n *approval.Node) bool {
 		return len(n.Kids) == 1
 	case approval.OpFor:
 		return len(n.Kids) == 1 && n.Name != ""
+	case approval.OpCase:
+		return len(n.Words) == 1 && len(n.Cases) == len(n.Kids)
+	case approval.OpNone:
+		return len(n.Kids) == 0
+	case approval.OpLeave, approval.OpAgain:
+		return n.Loops > 0 && len(n.Kids) == 0
+	case approval.OpAsk:
+		return n.Condition != nil && len(n.Kids) == 0 && conditionFits(n.Condition)
+	case approval.OpSum:
+		return len(n.Sums) == 1 && len(n.Kids) == 0
+	case approval.OpCount:
+		return len(n.Sums) == 3 && len(n.Kids) == 1
 	case approval.OpWhile, approval.OpUntil:
 		return len(n.Kids) == 2
 	case approval.OpIf:
@@ -157,6 +221,9 @@ func redirectsFit(list []approval.Redirect) bool {
 		case approval.FromText:
 			return r.FD != 0
 		case approval.ToFile:
+			if r.Word != nil {
+				return r.FD < 1 || r.FD > 2 || r.By == ""
+			}
 			return r.FD < 1 || r.FD > 2 || r.File == nil || r.Folder == nil || !path.IsAbs(r.File.Path) || path.Join(r.Folder.Path, path.Base(r.File.Path)) != r.File.Path
 		}
 		return r.FD < 1 || r.FD > 2 || r.To < 1 || r.To > 2

@@ -42,6 +42,10 @@ type shell struct {
 	judged []string
 	last   ending
 	exited bool
+	// leaving counts the loops that a break or a continue leaves; with again the last
+	// of them goes on.
+	leaving int
+	again   bool
 	// substituted tells that a substitution ran in the words of an assignment.
 	substituted bool
 
@@ -51,7 +55,7 @@ type shell struct {
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
 	c := *sh
-	c.own, c.exited = false, false
+	c.own, c.exited, c.leaving = false, false, 0
 	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
 	return &c
 }
@@ -74,8 +78,18 @@ func (sh *shell) leave() {
 	}
 }
 
-// over reports that no further command of this shell runs.
-func (sh *shell) over() bool { return sh.exited || sh.ctx.Err() != nil }
+// over reports that no further command of this shell runs, or of the round of a loop
+// that it is in.
+func (sh *shell) over() bool { return sh.exited || sh.leaving > 0 || sh.ctx.Err() != nil }
+
+// rounds ends a round of a loop, and reports whether there may be another one.
+func (sh *shell) rounds() bool {
+	if sh.leaving == 0 {
+		return !sh.over()
+	}
+	sh.leaving--
+	return sh.leaving == 0 && sh.again && !sh.over()
+}
 
 // stdio are the descriptors of a part of a plan.
 type stdio [3]int
@@ -109,6 +123,10 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		return sh.ended(sh.pipeline(n.Kids, io, tested), tested)
 	case approval.OpAssign:
 		return sh.ended(sh.assign(n.Assigns, io[2]), tested)
+	case approval.OpAsk:
+		return sh.ended(sh.asks(n.Condition, io[2]), tested)
+	case approval.OpSum:
+		return sh.ended(sh.holds(&n.Sums[0], io[2]), tested)
 	case approval.OpSub:
 		sub := sh.sub()
 		sub.inner = true
@@ -125,10 +143,18 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		}
 	case approval.OpIf:
 		sh.choice(n, io, tested)
+	case approval.OpCase:
+		sh.cases(n, io, tested)
+	case approval.OpNone:
+		sh.last = ending{}
+	case approval.OpLeave, approval.OpAgain:
+		sh.last, sh.leaving, sh.again = ending{}, n.Loops, n.Op == approval.OpAgain
 	case approval.OpWhile, approval.OpUntil:
 		sh.loop(n, io, tested)
 	case approval.OpFor:
 		sh.each(n, io, tested)
+	case approval.OpCount:
+		sh.counts(n, io, tested)
 	default:
 		sh.list(n, io, tested)
 	}
@@ -181,11 +207,30 @@ func (sh *shell) loop(n *approval.Node, io stdio, tested bool) {
 		if holds != (n.Op == approval.OpWhile) {
 			break
 		}
-		status = sh.walk(&n.Kids[1], io, tested)
+		if status = sh.walk(&n.Kids[1], io, tested); !sh.rounds() {
+			return
+		}
 	}
-	if !sh.over() {
-		sh.last = status
+	sh.last = status
+}
+
+// cases runs the commands of the first pattern that matches.
+func (sh *shell) cases(n *approval.Node, io stdio, tested bool) {
+	text, e, ok := sh.one(n.Words[0], io[2])
+	for i := range n.Kids {
+		for _, word := range n.Cases[i] {
+			if !ok || sh.over() {
+				sh.last = e
+				return
+			}
+			fits := false
+			if fits, e, ok = sh.fits(text, word, io[2]); fits {
+				sh.walk(&n.Kids[i], io, tested)
+				return
+			}
+		}
 	}
+	sh.last = e
 }
 
 func (sh *shell) each(n *approval.Node, io stdio, tested bool) {
@@ -199,8 +244,7 @@ func (sh *shell) each(n *approval.Node, io stdio, tested bool) {
 	}
 	for _, word := range words {
 		sh.set(n.Name, word)
-		sh.walk(&n.Kids[0], io, tested)
-		if sh.over() {
+		if sh.walk(&n.Kids[0], io, tested); !sh.rounds() {
 			return
 		}
 	}
@@ -300,8 +344,8 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	if c.Kind != approval.KindReader {
 		sh.wrote.Store(true)
 	}
-	env := sh.with(c.Assigns)
-	if err := sh.carries(c.Segment, env); err != nil {
+	env, judged := sh.with(c.Assigns)
+	if err := sh.carries(c.Segment, env, judged); err != nil {
 		sh.deny(seg, err)
 		return nil, func() ending { return ending{} }
 	}

@@ -33,7 +33,7 @@ func (sh *shell) redirect(io stdio, list []approval.Redirect) (all stdio, done f
 		case approval.FromText:
 			fd, refused = sh.feed(r.Text)
 		case approval.ToFile:
-			fd, refused = sh.toFile(r)
+			fd, refused = sh.toFile(*r, all[2])
 		}
 		if refused != nil {
 			return all, done, refused
@@ -65,8 +65,8 @@ func (sh *shell) input(want *approval.File) (int, *startError) {
 func (u *run) left(path string, st *unix.Stat_t) bool {
 	u.opening.Lock()
 	defer u.opening.Unlock()
-	file, ok := u.outputs[path]
-	return ok && seen(st).SameFolder(file)
+	r, ok := u.outputs[path]
+	return ok && seen(st).SameFolder(*r.File)
 }
 
 // feed returns a descriptor from which a text can be read. What does not fit
@@ -142,4 +142,9 @@ func (u *run) stopWriting() {
 }
 
 // ending says on stderr why something did not start, as a shell would.
-func (e *startError) ending(stderr int) ending { return say(stderr, e.status, "%s", e.text) }
+func (e *startError) ending(stderr int) ending {
+	if e.text == "" { // it was said
+		return ending{code: e.status}
+	}
+	return say(stderr, e.status, "%s", e.text)
+}

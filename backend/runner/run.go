@@ -40,10 +40,10 @@ type run struct {
 	has    need              // of the room
 	unread map[*os.File]bool // texts that are being written, see keepWriting
 	fed    int               // the most there were of them
-	// outputs are the files that its redirections wrote, by path, as they were seen.
-	// opening is held while one is looked up or opened.
+	// outputs are the redirections that wrote files, by path, with these as they were
+	// seen. opening is held while one is looked up or opened.
 	opening sync.Mutex
-	outputs map[string]approval.File
+	outputs map[string]approval.Redirect
 
 	steps, grown atomic.Int64   // steps, and bytes of words and values
 	paid         atomic.Int64   // of these bytes, for how many there is room

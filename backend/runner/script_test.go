@@ -97,7 +97,7 @@ func texts(t testing.TB, name string) []string {
 
 // scriptFolder is what the scripts find: the files that they name.
 func scriptFolder(t testing.TB) string {
-	dir := scratch(t)
+	dir := filepath.Join(scratch(t), "home") // each with the same name
 	for name, text := range map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "my file.txt": "spaced\n", "sub/c.txt": "sea\n", "pw.txt": "root:x:0:0\nann:x:500:500\n",
 		"data.csv": "a,b\n1,2\n", "-dash": "dash\n",
@@ -176,7 +176,7 @@ func likeShell(t *testing.T, r *Runner, shell, text string) string {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run()
-	wantOut := strings.ReplaceAll(stdout.String(), other, dir)
+	wantOut := strings.ReplaceAll(stdout.String(), filepath.Dir(other), filepath.Dir(dir))
 	wantErr := strings.ReplaceAll(linePrefix.ReplaceAllString(stderr.String(), ""), other, dir)
 	gotErr := programPath.ReplaceAllString(string(got.Stderr), "$1: ")
 	word := "same"

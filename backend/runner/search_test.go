@@ -39,6 +39,7 @@ func TestSearchAsBash(t *testing.T) {
 		"source .venv/bin/activate; tool a", ". .venv/bin/activate && tool a && tool b", "source .venv/bin/activate\ntool a | cat", "(source .venv/bin/activate; tool a); ls -d .", "ls -d .; source .venv/bin/activate; ls",
 		"source .venv/bin/activate; env tool a", "source .venv/bin/activate; x=$(tool a); echo \"$x\"", "for f in a b; do echo $f; done; source .venv/bin/activate; for f in a b; do tool $f; done",
 		"cd .venv/sub && source ../bin/activate && tool a", "source .venv/bin/activate; export PATH=\"/usr/bin:$PATH\"; tool a; ls -d .", "export PATH=\"/usr/bin:$PATH\"; source .venv/bin/activate; tool a",
+		"PATH=\"/usr/bin:$PATH\" printenv PATH; echo $PATH", "source .venv/bin/activate; PATH=\"/usr/bin:$PATH\" tool a; tool b",
 		"export PATH=\"/usr/bin:$PATH\"; sh -c 'echo $PATH'", "export PATH=/usr/bin:$PATH:/bin; echo $PATH", "PATH=\"$PATH:/usr/bin\"; echo $PATH", "(export PATH=\"/bin:$PATH\"; echo $PATH); echo $PATH", "source .venv/bin/activate; echo $? $PATH",
 	} {
 		job := scriptJob(t, "bash", dir, text)

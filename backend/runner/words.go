@@ -123,7 +123,24 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			f.add(p.Text, pathname.Escape(p.Text))
 		case approval.PartGlob:
 			f.add(pathname.Unescape(p.Text), p.Text)
+		case approval.PartSum:
+			n, e, ok := sh.sum(p.Sum, stderr)
+			if !ok {
+				return e, false
+			}
+			text := strconv.FormatInt(n, 10)
+			f.add(text, pathname.Escape(text))
 		case approval.PartVar, approval.PartOutput:
+			if p.Form != nil {
+				if use, e, ok := sh.instead(p, stderr); !ok {
+					return e, false
+				} else if use {
+					if e, ok := sh.fields(f, p.Form.Word, stderr); !ok {
+						return e, false
+					}
+					continue
+				}
+			}
 			value, e, ok := sh.value(p, stderr)
 			if !ok || p.Kind == approval.PartVar && !sh.grow(len(value)) {
 				return e, false
@@ -148,14 +165,30 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 		return strconv.Itoa(sh.last.status()), ending{}, true
 	}
 	value, set := sh.lookup(p.Text)
-	if !set && sh.nounset {
-		status := 127
-		if sh.exited = true; sh.inner || sh.errexit { // as bash has it
-			status = 1
-		}
-		return "", say(stderr, status, "%s: unbound variable", p.Text), false
+	switch {
+	case p.Form != nil && p.Form.Op == approval.FormThen:
+		return "", ending{}, true // its word is not for this one
+	case !set && sh.nounset && sh.posix():
+		return "", sh.stops(stderr, "%s: parameter not set", p.Text), false
+	case !set && sh.nounset:
+		return "", sh.stops(stderr, "%s: unbound variable", p.Text), false
+	case p.Form != nil:
+		return sh.formed(p.Form, value, stderr)
 	}
 	return value, ending{}, true
+}
+
+// stops ends the shell for a variable that has no value, with the status that bash
+// or dash then has.
+func (sh *shell) stops(stderr int, format string, a ...any) ending {
+	status := 127
+	switch sh.exited = true; {
+	case sh.posix():
+		status = 2
+	case sh.inner || sh.errexit:
+		status = 1
+	}
+	return say(stderr, status, format, a...)
 }
 
 // grow counts what words and values are made of, and denies a run that makes
@@ -332,28 +365,33 @@ func (sh *shell) inherited(name string) (string, bool) {
 }
 
 // with returns the environment with the variables of one command.
-func (sh *shell) with(list []approval.Assign) []string {
+// judged are settings of it that were judged without their values.
+func (sh *shell) with(list []approval.Assign) (env, judged []string) {
 	if len(list) == 0 {
-		return sh.env
+		return sh.env, sh.judged
 	}
-	one := &shell{env: append([]string(nil), sh.env...)}
+	one := &shell{env: append([]string(nil), sh.env...), judged: sh.judged}
 	for _, a := range list {
+		if a.Search != nil {
+			one.search(a.Search)
+			continue
+		}
 		value := ""
 		if len(a.Value) > 0 { // these are literal: they were judged
 			value = a.Value[0].Text
 		}
 		one.setenv(a.Name, value)
 	}
-	return one.env
+	return one.env, one.judged
 }
 
 // carries refuses a program that would be given a variable which it was not judged
 // with: an export of the text, or one that took the place of an inherited one.
-func (sh *shell) carries(s *approval.Segment, env []string) *Denied {
+func (sh *shell) carries(s *approval.Segment, env, judged []string) *Denied {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv), slices.Contains(sh.judged, kv),
+		case name == "PWD" || name == "OLDPWD", envnames.Harmless(name, value), slices.Contains(sh.job.Env, kv), slices.Contains(judged, kv),
 			slices.Contains(s.Env, approval.Variable{Name: name, Value: value}):
 		default:
 			return denied(approval.ReasonEnvAsks, "%q would be given %s, with a value that nobody judged", strings.Join(s.Argv, " "), name)

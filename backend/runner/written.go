@@ -5,36 +5,29 @@ package runner
 import (
 	"errors"
 	"path"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/pathname"
 )
 
 // toFile opens the file that a redirection writes. Nothing is opened, made or cut
 // short but what was judged. Commands that follow are judged anew.
-func (sh *shell) toFile(r *approval.Redirect) (int, *startError) {
-	wrote := sh.wrote.Swap(true)
-	fd, err := -1, error(nil)
-	if sh.job.Check != nil {
-		err = sh.job.Check(Outer, nil)
-	}
-	if err == nil {
-		if d := sh.inFolder(r.From, "> "+path.Base(r.File.Path)); d != nil {
-			err = d
+func (sh *shell) toFile(r approval.Redirect, stderr int) (int, *startError) {
+	if r.Word != nil {
+		name, e, ok := sh.target(r.Word, stderr)
+		if !ok {
+			return 0, &startError{status: e.status()}
 		}
+		r.File = &approval.File{Path: name}
 	}
+	wrote := sh.wrote.Swap(true)
 	sh.opening.Lock()
 	defer sh.opening.Unlock()
-	if err == nil {
-		fd, err = sh.openOutput(sh.asLeft(*r))
-	}
-	if errors.Is(err, errOther) && wrote && sh.job.Output != nil {
-		var again approval.Redirect
-		if again, err = sh.job.Output(*r); err == nil {
-			fd, err = sh.openOutput(again)
-		}
-	}
+	fd, err := sh.open(r, wrote)
 	refused := (*startError)(nil)
 	switch {
 	case err == nil:
@@ -52,12 +45,70 @@ func (sh *shell) toFile(r *approval.Redirect) (int, *startError) {
 	return 0, &startError{126, r.File.Path + ": it was not opened"}
 }
 
-// asLeft is a redirection to a file as this run left that, if it wrote it before.
-func (u *run) asLeft(r approval.Redirect) approval.Redirect {
-	if left, ok := u.outputs[r.File.Path]; ok {
-		r.File = &left
+// target is the name of a file that only the run can tell. What stands without quotes
+// is taken for one word by some shells and not by others.
+func (sh *shell) target(word approval.Word, stderr int) (name string, e ending, ok bool) {
+	whole, quoted := slices.Clone(word), true
+	for i := range whole {
+		if whole[i].Kind == approval.PartVar {
+			quoted = quoted && whole[i].Quoted
+			whole[i].Quoted = true
+		}
 	}
-	return r
+	if name, e, ok = sh.one(whole, stderr); !ok {
+		return "", e, false
+	}
+	if !quoted && (strings.ContainsAny(name, " \t\n") || pathname.Special(name)) || name == "" {
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "which file %q is, shells do not agree on", name))
+		return "", ending{code: 1}, false
+	}
+	return name, ending{}, true
+}
+
+// open judges and opens the file of a redirection, which may be another one by now if
+// the run wrote something before.
+func (sh *shell) open(r approval.Redirect, wrote bool) (int, error) {
+	if sh.job.Check != nil {
+		if err := sh.job.Check(Outer, nil); err != nil {
+			return -1, err
+		}
+	}
+	named := r.File.Path
+	if r.Word != nil && !path.IsAbs(named) {
+		if r.From == "" {
+			return -1, errOther
+		}
+		named = r.From + "/" + named
+	}
+	if r.Word == nil || !path.IsAbs(r.File.Path) {
+		if d := sh.inFolder(r.From, "> "+path.Base(named)); d != nil {
+			return -1, d
+		}
+	}
+	err := error(errOther)
+	fd := -1
+	switch left, ok := sh.outputs[named]; {
+	case ok:
+		r.Folder, r.File = left.Folder, left.File
+		fd, err = sh.openOutput(r)
+	case r.Word == nil:
+		fd, err = sh.openOutput(r)
+	}
+	if errors.Is(err, errOther) && (wrote || r.Word != nil) && sh.job.Output != nil {
+		if r.Word == nil {
+			r.File = &approval.File{Path: named}
+		}
+		again, why := sh.job.Output(r)
+		if why != nil {
+			return -1, why
+		}
+		r = again
+		fd, err = sh.openOutput(r)
+	}
+	if err == nil {
+		sh.outputs[named] = sh.outputs[r.File.Path]
+	}
+	return fd, err
 }
 
 // errOther says that a file or its folder is not the one that was judged.
@@ -107,7 +158,7 @@ func (sh *shell) openOutput(r approval.Redirect) (int, error) {
 	}
 	file := seen(&st)
 	file.Path = at
-	sh.outputs[at] = file
+	sh.outputs[at] = approval.Redirect{File: &file, Folder: r.Folder}
 	if made && sh.job.Made != nil {
 		sh.tell(func() { sh.job.Made(file) })
 	}

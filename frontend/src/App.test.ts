@@ -188,9 +188,9 @@ describe('a yes that is remembered', () => {
   const remembered = async () => {
     const page = await show(question('a', { widths, keeps: ['good', '10m', '1h', 'session', 'next5'] }))
     page.backend.fixture.replay = [
-      { width: 'exact', here: false, looked: 1000, allowed: 3, denied: 0, complete: true },
-      { width: 'words', here: true, looked: 7, allowed: 2, denied: 0, complete: true },
-      { width: 'program', here: false, looked: 1000, allowed: 38, denied: 1, riskiest: 'lint --all', complete: true },
+      { width: 'exact', here: false, looked: 1000, allowed: 3, yes: 2, denied: 0, complete: true },
+      { width: 'words', here: true, looked: 7, allowed: 2, yes: 2, denied: 0, complete: true },
+      { width: 'program', here: false, looked: 1000, allowed: 38, yes: 2, denied: 1, riskiest: 'lint --all', complete: true },
     ]
     page.getByRole('button', { name: 'Always allow…' }).click()
     await look()
@@ -208,6 +208,24 @@ describe('a yes that is remembered', () => {
     expect(said).toMatch(/38 of your last 1,000 requests; one of them you denied; the riskiest: lint --all\./)
     expect(said).toContain('Wide: nothing is known of what its arguments do.')
     expect(getByRole('radio', { name: 'For good' }).getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('what was allowed three times is said on the question, and suggested in its own step', async () => {
+    const some = widths.map((w) => (w.width === 'words' ? { ...w, suggested: true, here: true } : w))
+    const page = await show(question('x'))
+    page.backend.fixture.replay = [{ width: 'words', here: true, looked: 7, allowed: 3, yes: 3, denied: 0, complete: true }]
+    replace(page.backend, question('a', { widths: some, stillAsks: ['rm deletes "/etc/x"'] }))
+    await look()
+    await settle()
+    expect(page.container.querySelector('#panel-why')!.textContent).toContain('You allowed lint --fix 3 times. Always allow… suggests a rule.')
+    page.getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    expect(page.container.textContent).toContain('You allowed lint --fix 3 times: allow it in this project?')
+    expect(page.container.textContent).toContain('Asks again all the same: rm deletes "/etc/x"')
+    expect([...page.container.querySelectorAll<HTMLInputElement>('.widths input')].map((r) => r.checked)).toEqual([false, true, false])
+    page.getByRole('button', { name: /save and allow/ }).click()
+    await settle()
+    expect(calls(page.backend, 'remember')).toEqual([['a', 'a:1', 'words', true, 'good']])
   })
 
   test('saves what was chosen, and nothing before', async () => {

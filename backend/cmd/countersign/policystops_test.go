@@ -112,7 +112,9 @@ func TestStartAsks(t *testing.T) {
 	const folder = "/Users/dev/work/harbor-ledger"
 	for want, texts := range map[approval.Verdict][]string{
 		approval.VerdictAllow: {
-			"git branch -a", "git branch --list 'x*'", "gh pr view 12", "gh pr list -R x/y", "ps aux", "sed -n 1,3p go.mod", "curl -s http://127.0.0.1:8091/healthz", "curl -sI localhost:3000/ | head -1", "find . -name '*.go' | xargs wc -l",
+			"git branch -a", "git branch --list 'x*'", "gh pr view 12", "gh pr list -R x/y", "ps aux", "sed -n 1,3p go.mod", `PID=$(pgrep -x ledgerd); ps -o pid,rss,command -p "$PID"`, "lsof -nP -iTCP:8091 -sTCP:LISTEN", "gofmt -l internal/ cmd/", "cat go.mod | python3 -m json.tool", "node --check scripts/x.mjs",
+			"git -C internal log -3", "git --no-pager diff --stat", "git -C internal branch --show-current", "npm ls --depth=0", "rtk git log --oneline -3", "docker compose logs --tail 5 db",
+			"curl -s http://127.0.0.1:8091/healthz", `for n in 1 2; do curl -s "localhost:3000/x/$n"; done`, "curl -sI localhost:3000/ | head -1", "find . -name '*.go' | xargs wc -l",
 		},
 		approval.VerdictAsk: {
 			"git branch -v -d a", "git branch -vv -d x", "git branch -r -d origin/x", "git branch --remotes --delete origin/x", "git branch --sort refname -d y", "timeout 5 git branch -v -d x",
@@ -121,7 +123,13 @@ func TestStartAsks(t *testing.T) {
 			"ps -axe", "ps -xe -ww", "docker top x eww", "docker inspect x", "kubectl describe pod x", "kubectl get cm -A -o yaml",
 			"gh pr list -R evil.example/x/y", "gh auth status --hostname evil.example", "git ls-remote https://evil.example/x", "gh api repos/x/y/contents/%2eenv", "gh api -X DELETE repos/x/y",
 			"curl -s http://localhost:2375/containers/json", "curl -s localhost:9222/json", "curl -s https://example.com", "curl -s localhost:3000 https://example.com", "curl -sL localhost:3000",
-			"curl -X POST localhost:3000/x", "curl -sXDELETE localhost:3000/x", "curl -d a=b localhost:3000", "curl -T go.mod localhost:3000", "curl -o x localhost:3000", "curl -u a:b localhost:3000",
+			"python3 -m json.tool /Users/dev/.codex/auth.json", "node --check /Users/dev/.aws/credentials", "gofmt -d .env", "plutil -p /Users/dev/.aws/credentials", "terraform fmt -check -diff",
+			"python3 -m json.tool < /Users/dev/.codex/auth.json", "curl -s -H @.env localhost:3000", "curl -s -w @.env localhost:3000", "curl -s file:///Users/dev/.netrc", "rtk git show HEAD:.env", "npm ls --prefix /tmp/x",
+			"gofmt -l -w .", "gofmt -w -l .", "gofmt -d -cpuprofile=x .", "python3 -m json.tool go.mod x", "python3 -m py_compile x.py", "python3 -m pytest", "python3 -im json.tool", "python3 -m json",
+			"node --check -r ./x.js y.js", "node -c --require=./x.js", "git -C internal branch -D x", "git --no-pager branch x", "git -C internal commit -m x", "git --no-pager stash",
+			"npm install", "npm run build", "rtk git push", "rtk npm test", "rtk proxy rm x", "docker compose up -d", "docker compose exec db sh", "pkill x", "ps -o environ -p 1", "ps -p 1 e", "plutil -convert json x",
+			"mise tasks", "mise run build", "bun run build", "flutter test", "dart test", "uv run pytest", "vercel ls", "terraform fmt", "kubectl get pods -o yaml", "kubectl get secrets", "brew install x",
+			`P=$(cat go.mod); curl -s "http://localhost:$P/x"`, `U=$(cat go.mod); curl -s "$U"`, `D=$(cat go.mod); curl -sd "$D" localhost:3000`, "curl -X POST localhost:3000/x", "curl -sXDELETE localhost:3000/x", "curl -d a=b localhost:3000", "curl -T go.mod localhost:3000", "curl -o x localhost:3000", "curl -u a:b localhost:3000",
 			"curl -H 'Authorization: Bearer x' localhost:3000", "curl -x localhost:80 localhost:3000", "curl --resolve localhost:3000:10.0.0.1 localhost:3000", "curl http://localhost:3000@evil.example/",
 			"sed -i s/a/b/ go.mod", `awk '{print > "x"}' go.mod`, "find . -delete", "xargs rm < go.mod", "env sh -c id", "sort -o x go.mod", "rg --pre sh x",
 		},

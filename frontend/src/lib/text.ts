@@ -206,6 +206,9 @@ export const panel = {
   alwaysTool: 'use from now on?',
   widths: 'How much to allow',
   widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
+  allowedBefore: (names: string[], times: number) => `You allowed ${names.join(' and ') || 'exactly this'} ${times} times. Always allow… suggests a rule.`,
+  allowIt: (names: string[], times: number, here: boolean) =>
+    `You allowed ${names.join(' and ') || 'exactly this'} ${times} times: allow ${names.length > 1 ? 'them' : 'it'}${here ? ' in this project' : ''}?`,
   suggested: 'Suggested',
   wider: (names: string[]) => `Wider: any ${names.join(' command and any ')} command…`,
   stillAsks: 'Asks again all the same:',

@@ -7,6 +7,9 @@ import type { Answered, Decision, Keep, ProjectCommands, Question, Replayed, Scr
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
 
+/** From how many same answers on a rule is suggested. */
+const often = 3
+
 /** Begins the name of a list of questions (shown.ListMark). */
 const listMark = 'list:'
 
@@ -208,6 +211,7 @@ export class ScreenState {
   async #look(q: Question | undefined) {
     const mark = this.#mark
     this.wouldDo = undefined
+    this.replay = undefined
     if (!q || q.ended) return
     let found: WouldDo
     try {
@@ -215,7 +219,28 @@ export class ScreenState {
     } catch {
       found = { lines: [] } // which is shown as not known
     }
-    if (mark === this.#mark) this.wouldDo = found
+    if (mark !== this.#mark) return
+    this.wouldDo = found
+    if (q.widths.some((w) => w.suggested) && !q.risky) await this.#replay(q)
+  }
+
+  /** Asks what the widths would have meant, which is a look at the history and comes last. */
+  async #replay(q: Question) {
+    try {
+      const told = await this.#backend.replay(q.id)
+      if (q.id === this.#current) this.replay = told
+    } catch (err) {
+      console.error('cannot tell what the widths would have meant', err)
+    }
+  }
+
+  /** How often the person allowed what the suggested width would let pass, and never denied it. */
+  get allowedBefore(): { names: string[]; times: number } | undefined {
+    const q = this.#shown
+    const width = q?.widths.find((w) => w.suggested)
+    if (!q || !width || q.risky) return undefined
+    const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
+    return told && told.yes >= often && told.denied === 0 ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
 
   /** The question is in the page and wants this height, in points. */
@@ -394,6 +419,9 @@ export class ScreenState {
   async #consider() {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [])
+<<<<<<< HEAD
+    if (q && q.widths.length > 0 && !this.replay) await this.#replay(q)
+=======
     this.replay = this.project = undefined
     if (!q || q.widths.length === 0) return
     void this.#lookAtProject(q)
@@ -403,6 +431,7 @@ export class ScreenState {
     } catch (err) {
       console.error('cannot tell what the widths would have meant', err)
     }
+>>>>>>> h-starts
   }
 
   async #lookAtProject(q: Question) {

@@ -156,9 +156,30 @@ describe('what may be done', () => {
     await look()
     state.act('next')
     await look()
-    tell([{ width: 'exact', here: false, looked: 1, allowed: 1, denied: 0, complete: true }])
+    tell([{ width: 'exact', here: false, looked: 1, allowed: 1, yes: 1, denied: 0, complete: true }])
     await settle()
     expect(state.replay).toBeUndefined()
+  })
+
+  test.each([
+    ['three times, and the suggested width covers them', 3, 0, false, { names: ['lint --fix'], times: 3 }],
+    ['twice', 2, 0, false, undefined],
+    ['and denied once', 5, 1, false, undefined],
+    ['at high risk', 5, 0, true, undefined],
+  ])('allowed before: %s', async (_, yes, denied, risky, want) => {
+    const some = widths.map((w) => (w.width === 'words' ? { ...w, suggested: true, here: true } : w))
+    const [state, backend] = await shown(question('a', { widths: some, risky }))
+    backend.replay = () => Promise.resolve([
+      { width: 'exact', here: false, looked: 9, allowed: 9, yes: 9, denied: 0, complete: true },
+      { width: 'words', here: true, looked: 9, allowed: yes, yes, denied, complete: true },
+    ])
+    replace(backend, question('b', { widths: some, risky }))
+    await look()
+    await settle()
+    expect(state.allowedBefore).toEqual(want)
+    state.act('always')
+    await look()
+    expect(state.choice).toEqual({ width: 'words', here: true, keep: 'good' })
   })
 
   test.each([

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// cases plans a case. Where its branches end in different folders, only the run can
+// tell.
+func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bool) {
+	node, ok, before, after := &approval.Node{Op: approval.OpCase}, true, *dir, *dir
+	word, fine := t.one(cmd.Word, *dir)
+	if !fine {
+		t.ask(approval.ReasonRuntimeValue, "what its case is about is known only when it runs")
+		ok = false
+	}
+	node.Words = []approval.Word{word}
+	for _, item := range cmd.Items {
+		if item.Op != syntax.Break {
+			t.ask(approval.ReasonApprovalRequired, "it uses %s, which is not run from a plan", item.Op)
+			ok = false
+		}
+		if n := len(item.Stmts); n > 0 && !item.OpPos.IsValid() && !strings.ContainsAny(t.text[item.Stmts[n-1].End().Offset():cmd.Esac.Offset()], ";\n") && !item.Stmts[n-1].Semicolon.IsValid() {
+			t.ask(approval.ReasonUnreadable, "to a shell, the esac of its case is a word")
+			ok = false
+		}
+		var patterns []approval.Word
+		for _, p := range item.Patterns {
+			if !t.spend(1) {
+				return nil, false
+			}
+			pattern, fine := t.pattern(p, false, *dir)
+			if !fine {
+				t.ask(approval.ReasonApprovalRequired, "it uses a pattern that is not run from a plan")
+				ok = false
+			}
+			patterns = append(patterns, pattern)
+		}
+		inside := before
+		kid, fine := &approval.Node{Op: approval.OpNone}, true
+		if len(item.Stmts) > 0 {
+			kid, fine = t.stmts(item.Stmts, &inside)
+		}
+		if ok = ok && fine; ok {
+			node.Kids, node.Cases = append(node.Kids, *kid), append(node.Cases, patterns)
+		}
+		if inside != before {
+			after = ""
+		}
+	}
+	*dir = after
+	return node, ok
+}
+
+// round plans the commands of a loop.
+func (t *textJob) round(list []*syntax.Stmt, dir *string) (*approval.Node, bool) {
+	t.loops = append(t.loops, *dir)
+	node, ok := t.stmts(list, dir)
+	t.loops = t.loops[:len(t.loops)-1]
+	return node, ok
+}
+
+// jump plans break and continue, where a loop is around them in the same shell. For
+// any other command it returns nil.
+func (t *textJob) jump(stmt *syntax.Stmt, call *syntax.CallExpr, dir string) (*approval.Node, bool) {
+	if !t.ring2 || len(call.Args) == 0 || len(call.Assigns) > 0 || len(stmt.Redirs) > 0 || stmt.Negated || len(call.Args) > 2 {
+		return nil, true
+	}
+	node := &approval.Node{Op: approval.OpLeave, Loops: 1}
+	switch call.Args[0].Lit() {
+	case "break":
+	case "continue":
+		node.Op = approval.OpAgain
+	default:
+		return nil, true
+	}
+	if len(call.Args) == 2 {
+		n := call.Args[1].Lit()
+		if len(n) != 1 || n[0] < '1' || n[0] > '9' {
+			return nil, true
+		}
+		node.Loops = int(n[0] - '0')
+	}
+	if node.Loops > len(t.loops) {
+		return nil, true
+	}
+	t.seen[call] = true
+	if slices.ContainsFunc(t.loops[len(t.loops)-node.Loops:], func(begins string) bool { return begins != dir }) {
+		return t.unclear(approval.ReasonRuntimeValue, "where its loop runs is known only then: there is a cd in it")
+	}
+	return node, true
+}
+
+// reads reports whether a read is one that we do: of a line as it stands, into
+// variables that mean nothing to a shell. It judges these.
+func (t *textJob) reads(seg *approval.Segment) bool {
+	if len(seg.Argv) < 3 || seg.Argv[1] != "-r" || len(seg.Open) > 0 || len(seg.Made) > 0 {
+		return false
+	}
+	for _, name := range seg.Argv[2:] {
+		if !t.mayRead(name) {
+			return false
+		}
+	}
+	for _, name := range seg.Argv[2:] {
+		t.given(name, "", false)
+	}
+	return true
+}
+
+// readLater returns 1 where a stage of a pipeline reads lines into variables: what the
+// stages before it print may become words.
+func readLater(stages []*syntax.Stmt) (n int) {
+	for _, stage := range stages {
+		syntax.Walk(stage, func(node syntax.Node) bool {
+			if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "read" {
+				n = 1
+			}
+			return n == 0
+		})
+	}
+	return n
+}
