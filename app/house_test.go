@@ -20,7 +20,7 @@ import (
 // windows and menus. All rooms may import floor 0 of the backend.
 var may = map[string][]string{
 	".":       {"app/mac", "app/menubar", "app/screen", "app/shown", "app/stage", "backend/", "frontend", "github.com/wailsapp/wails"},
-	"shown":   {"backend/agents/setup", "backend/config", "backend/history", "backend/preview", "backend/store"},
+	"shown":   {"backend/agents/setup", "backend/command", "backend/config", "backend/history", "backend/preview", "backend/store"},
 	"menubar": {"github.com/godbus/dbus", "github.com/progrium/macdriver/core"}, // cocoa does not compile for Intel
 	"mac":     {},
 	"screen":  {"github.com/godbus/dbus"},

@@ -1,19 +1,22 @@
 package shown
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
 )
 
 // Entry is an allowlist entry as it is read: a program, and what narrows it.
 type Entry struct {
-	Pattern    string   `json:"pattern"`
-	Args       []string `json:"args"`
-	ArgsExact  bool     `json:"argsExact"`
-	ArgPattern string   `json:"argPattern,omitempty"`
-	Cwd        string   `json:"cwd,omitempty"`
+	Pattern   string   `json:"pattern"`
+	Args      []string `json:"args"`
+	ArgsExact bool     `json:"argsExact"`
+	// ArgPattern is a pattern for the arguments, or says in words what one means.
+	ArgPattern string `json:"argPattern,omitempty"`
+	Cwd        string `json:"cwd,omitempty"`
 	// Env are the variables that it carries, each with its value.
 	Env []string `json:"env,omitempty"`
 	// Allows are the effects that it covers though they ask, and Hosts those that
@@ -36,7 +39,7 @@ type Entry struct {
 func newEntry(e approval.Entry, in Person) Entry {
 	shown := Entry{
 		Pattern: in.short(e.Pattern), Args: escaped(e.Args), ArgsExact: e.ArgsExact,
-		ArgPattern: display.Escape(e.ArgPattern), Cwd: in.short(e.Cwd),
+		ArgPattern: display.Escape(cmp.Or(command.TasksOf(e.ArgPattern), e.ArgPattern)), Cwd: in.short(e.Cwd),
 		Env: e.Carries(display.Escape), Allows: e.Allows, Hosts: e.Hosts, Session: display.Escape(e.SessionKey), Ends: e.Ends(), UsesLeft: -1,
 	}
 	if name, ok := approval.ToolPattern(e.Pattern); ok {

@@ -74,7 +74,7 @@ func toolOf(name, words string) Tool {
 	if words, t.Exact = strings.CutSuffix(words, "/."); words != "" {
 		t.Args = strings.Split(words, "/")
 	}
-	if n := len(t.Args) - 1; n >= 0 && (t.Args[n] == oneTask || t.Args[n] == onlyTasks) {
+	if n := len(t.Args) - 1; n >= 0 && strings.HasPrefix(t.Args[n], "@") {
 		t.Args, t.ArgPattern = t.Args[:n], taskPattern(t.Args[n], n)
 	}
 	return t

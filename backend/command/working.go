@@ -23,22 +23,42 @@ func WorkTools() (tools []Tool) {
 
 // The last word of a command in a profile may stand for names of tasks.
 const (
-	oneTask   = "@task"  // one, and any words behind it, which are for the task
-	onlyTasks = "@tasks" // any number of them, with options and VARIABLE=VALUE between them
+	oneTask   = "@task"   // one, and any words behind it, which are for the task
+	onlyTasks = "@tasks"  // any number of them, with options and VARIABLE=VALUE between them
+	oneScript = "@script" // a file in a folder for scripts, and any words behind it
 )
 
 // taskPattern is the pattern of arguments, each ended by NUL, of which the first n may
-// be anything and tasks follow.
+// be anything and what a mark stands for follows.
 func taskPattern(mark string, n int) string {
 	before := fmt.Sprintf(`^(?:[^\x00]*\x00){%d}`, n)
-	if mark == oneTask {
+	switch mark {
+	case oneTask:
 		return before + taskName() + `\x00`
+	case oneScript:
+		return before + scriptName() + `\x00`
 	}
 	return before + `(?:(?:-[^\x00]*|[A-Z][A-Z0-9_]*=[^\x00]*|[0-9]+|` + taskName() + `)?\x00)*$`
 }
 
-// taskName is the pattern of the names in tasks.txt.
-var taskName = sync.OnceValue(func() string {
+// TasksOf says in words what a pattern of arguments is that a profile made, "" for one
+// of somebody else.
+func TasksOf(pattern string) string {
+	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}} {
+		for n := range maxBeforeTasks {
+			if pattern == taskPattern(mark.mark, n) {
+				return mark.words
+			}
+		}
+	}
+	return ""
+}
+
+// maxBeforeTasks is one more than how many words stand before a task in a profile.
+const maxBeforeTasks = 4
+
+// taskWords are the lists of tasks.txt.
+var taskWords = sync.OnceValue(func() map[string][]string {
 	text, err := profileFiles.ReadFile("tasks.txt")
 	if err != nil {
 		panic(err)
@@ -49,8 +69,7 @@ var taskName = sync.OnceValue(func() string {
 			lists[words[0]] = append(lists[words[0]], words[1:]...)
 		}
 	}
-	first := strings.Join(lists["task"], "|")
-	return `(?:` + first + `)(?:[:._-](?:` + first + `|` + strings.Join(lists["part"], "|") + `))*`
+	return lists
 })
 
 // OnlyWorks reports whether a command of a program builds, tests or checks a project, by
@@ -60,3 +79,36 @@ func OnlyWorks(argv []string) bool {
 }
 
 var workTools = sync.OnceValue(WorkTools)
+
+var taskName = sync.OnceValue(func() string {
+	first := strings.Join(taskWords()["task"], "|")
+	return `(?:` + first + `)(?:[:._-](?:` + first + `|` + strings.Join(taskWords()["part"], "|") + `))*`
+})
+
+var scriptName = sync.OnceValue(func() string {
+	word := beginsWithNone(taskWords()["never"])
+	return `(?:\./)?(?:[a-z0-9@._-]*[a-z0-9_-]/)*(?:` + strings.Join(taskWords()["folder"], "|") + `)/` + word + `(?:[/._-]` + word + `)*`
+})
+
+// beginsWithNone is a pattern for words of small letters and digits that begin with
+// none of these words of letters: a pattern cannot say "not" otherwise.
+func beginsWithNone(words []string) string {
+	rest := map[byte][]string{}
+	for _, w := range words {
+		rest[w[0]] = append(rest[w[0]], w[1:])
+	}
+	other, longer, from := "", "", byte('a')
+	for c := byte('a'); c <= 'z'+1; c++ {
+		behind, some := rest[c]
+		if !some && c <= 'z' {
+			continue
+		}
+		if from < c {
+			other += string(rune(from)) + "-" + string(rune(c-1))
+		}
+		if from = c + 1; some && !slices.Contains(behind, "") {
+			longer += string(rune(c)) + `(?:` + beginsWithNone(behind) + `)?|`
+		}
+	}
+	return `(?:` + longer + `[` + other + `0-9][a-z0-9]*)`
+}

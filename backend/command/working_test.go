@@ -12,21 +12,24 @@ import (
 var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down")
 
 // notWork are words that publish, install, remove or change what is not the project's.
-var notWork = words("publish deploy release push upload login install i ci add update upgrade up remove rm uninstall un link exec x dlx create init")
+var notWork = words("publish deploy release push upload login install i ci add update upgrade up remove rm uninstall un link dlx create init")
 
 // TestWorksOnlyWorks: of what a profile says to work on a project nothing passes that
 // sends, installs, or writes elsewhere, and it starts only what a project names.
 func TestWorksOnlyWorks(t *testing.T) {
 	for name, p := range profiles().programs {
 		for _, words := range p.works {
-			at := p
+			at, script := p, strings.HasSuffix(words, oneScript)
 			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
+				if script = script || strings.HasSuffix(word, ".py"); strings.HasSuffix(word, ".py") {
+					break // the rest is for that
+				}
 				switch sub := at.subs[word]; {
 				case notWork()[word] && name != "biome": // whose ci only checks
 					t.Errorf("%s %s leaves the project", name, words)
 				case sub != nil:
 					at = sub
-				case word == "" || word == "*" || word == oneTask || word == onlyTasks:
+				case word == "" || word == "*" || strings.HasPrefix(word, "@"):
 				case strings.HasPrefix(word, "-"):
 					if o, known := at.options[word]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] && !onlyWorking()[string(o.effect)] {
 						t.Errorf("%s: %s in %s is no option that only works on a project", name, word, words)
@@ -38,7 +41,10 @@ func TestWorksOnlyWorks(t *testing.T) {
 			if more := at.beyond(onlyWorking()); more != "" {
 				t.Errorf("%s %s can do more than work on a project: %s", name, words, more)
 			}
-			if !p.is["project"] && !at.is["project"] && len(p.lists["given"]) == 0 && name != "shellcheck" {
+			if script && at.operands[0] != effectScript {
+				t.Errorf("%s %s is no script of the project", name, words)
+			}
+			if !script && !p.is["project"] && !at.is["project"] && len(p.lists["given"]) == 0 && name != "shellcheck" {
 				t.Errorf("%s starts or writes in any folder", name)
 			}
 		}
@@ -80,6 +86,22 @@ func TestTasks(t *testing.T) {
 		{onlyTasks, 0, "install", false},
 		{onlyTasks, 1, "run build test", true},
 		{onlyTasks, 1, "run build publish", false},
+		{oneScript, 0, "scripts/check-exports.mjs packages/auth", true},
+		{oneScript, 0, "./scripts/fetch_stations.py", true},
+		{oneScript, 0, "packages/core/tools/gen/d.ts", true},
+		{oneScript, 1, "--check scripts/a.mjs", true},
+		{oneScript, 0, "scripts/deploy.mjs", false},
+		{oneScript, 0, "scripts/deployment/a.py", false},
+		{oneScript, 0, "scripts/a/pre-release.py", false},
+		{oneScript, 0, "scripts/depl.py", true},
+		{oneScript, 0, "scripts/db_reset.py", false},
+		{oneScript, 0, "scripts/Deploy.py", false},
+		{oneScript, 0, "scripts/../x.py", false},
+		{oneScript, 0, "../scripts/x.py", false},
+		{oneScript, 0, "/tmp/scripts/x.py", false},
+		{oneScript, 0, "scripts", false},
+		{oneScript, 0, "-e scripts/x.py", false},
+		{oneScript, 0, "manage.py flush", false},
 	} {
 		args := strings.Fields(row.args)
 		if len(args) == 0 {
@@ -90,8 +112,15 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%s behind %d of %q: %v", row.mark, row.n, row.args, got)
 		}
 	}
-	if n := len(taskPattern(onlyTasks, 2)); n > 4096 { // what a policy file holds
-		t.Errorf("a pattern of %d bytes", n)
+	for _, mark := range []string{oneTask, onlyTasks, oneScript} {
+		if n := len(taskPattern(mark, 3)); n > 4096 { // what a policy file holds
+			t.Errorf("a pattern of %s of %d bytes", mark, n)
+		}
+	}
+	for _, tool := range WorkTools() {
+		if words := TasksOf(tool.ArgPattern); (words != "") != (tool.ArgPattern != "") {
+			t.Errorf("%s %q: %q", tool.Name, tool.Args, words)
+		}
 	}
 	for word := range notWork() {
 		if regexp.MustCompile("^"+taskName()+"$").MatchString(word) && word != "ci" {

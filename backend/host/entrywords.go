@@ -48,7 +48,9 @@ func arguments(e approval.Entry) string {
 	if e.ArgsExact {
 		parts = append(parts, "no further arguments")
 	}
-	if e.ArgPattern != "" {
+	if tasks := command.TasksOf(e.ArgPattern); tasks != "" {
+		parts = append(parts, tasks)
+	} else if e.ArgPattern != "" {
 		parts = append(parts, "arguments match "+inWords(e.ArgPattern))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.When)) {

@@ -56,7 +56,7 @@ func TestStopsOfOurList(t *testing.T) {
 		{starts.AskMe, true, 367, 150, 26},
 		{starts.DeveloperTools, false, 254, 32, 26},
 		{starts.DeveloperTools, true, 248, 32, 26},
-		{starts.ProjectCommands, false, 187, 30, 26},
+		{starts.ProjectCommands, false, 178, 30, 26},
 	} {
 		got := replayOurs(t, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -152,7 +152,7 @@ func TestProjectCommandsAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	const home, petrel = "/Users/dev/work/", "/Users/dev/work/petrel"
-	rules := b.prepare(b.started(testAgent, starts.ProjectCommands, petrel, home+"harbor-ledger", home+"quarrystone", home+"gristmill", home+"kestrel", home+"sparrowhawk"))
+	rules := b.prepare(b.started(testAgent, starts.ProjectCommands, petrel, home+"harbor-ledger", home+"quarrystone", home+"gristmill", home+"kestrel", home+"sparrowhawk", home+"saltmarsh", home+"orchard", home+"fernlight"))
 	for _, row := range []struct {
 		folder, text string
 		want         approval.Verdict
@@ -170,8 +170,20 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel", "npm run test --script-shell=/tmp/x", approval.VerdictAsk},
 		{"petrel", "npm --prefix ../kestrel run build", approval.VerdictAsk},
 		{"petrel", "npx evil", approval.VerdictAsk},
-		{"petrel", "cd ../fernlight && npm test", approval.VerdictAsk}, // no project of the start
-		{"fernlight", "npm test", approval.VerdictAsk},
+		{"petrel", "cd ../waymark && npm test", approval.VerdictAsk}, // no project of the start
+		{"waymark", "npm test", approval.VerdictAsk},
+		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAllow},
+		{"petrel", "node server/src/index.ts", approval.VerdictAsk}, // no script
+		{"saltmarsh", "mise run lint", approval.VerdictAllow},
+		{"saltmarsh", "mise run deploy", approval.VerdictAsk},
+		{"saltmarsh", "mise run lint ::: deploy", approval.VerdictAsk},
+		{"orchard", ".venv/bin/python -m pytest apps/harvest -q", approval.VerdictAllow},
+		{"orchard", ".venv/bin/python manage.py test apps.harvest", approval.VerdictAllow},
+		{"orchard", ".venv/bin/python manage.py flush --no-input", approval.VerdictAsk},
+		{"orchard", ".venv/bin/python manage.py migrate", approval.VerdictAsk},
+		{"orchard", ".venv/bin/pip install django-filter", approval.VerdictAsk},
+		{"fernlight", "flutter test", approval.VerdictAllow},
+		{"fernlight", "flutter pub publish", approval.VerdictAsk},
 		{"petrel", "node -e 1", approval.VerdictAsk},
 		{"petrel", "rm -rf src", approval.VerdictAsk},
 		{"petrel", "git push", approval.VerdictAsk},
