@@ -254,6 +254,9 @@ type Segment struct {
 	// Command is where in Argv the command of the program stands ("log" of git), where
 	// nothing but flags and folders stands before it; else 0.
 	Command int `json:"-"`
+	// At is the real folder that its words tell it to work in instead of Dir ("sub" of
+	// git -C sub), "" for none.
+	At string `json:"-"`
 	// Effects are what its job is and a person is told all the same.
 	Effects []Effect `json:"effects,omitempty"`
 	// Code are the files with program text that its words name, as they were

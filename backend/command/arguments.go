@@ -203,7 +203,7 @@ func (a *arguments) read(p *profile, args []argument) {
 		case p.is["apart"] && !p.is["mixed"] && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && p.subs[arg] == nil:
 			a.unknown(p, "the letters %s", arg)
 		case word.open == nil && strings.HasPrefix(arg, "-") && p.subs[arg] != nil:
-			p, a.count = p.subs[arg], 0
+			p, a.count, a.valued = p.subs[arg], 0, true // what follows is its value
 			a.begin(p)
 		case word.maybeOption():
 			a.untold(p, word)
@@ -296,6 +296,18 @@ func (p *profile) commands() bool {
 		}
 	}
 	return false
+}
+
+// goes is the real folder that the words tell the program to work in, "" for none.
+func (a *arguments) goes() string {
+	if !a.has["folder"] || a.dir == "" {
+		return ""
+	}
+	g := a.ground(path.Clean(a.dir))
+	if !g.found || g.gap != "" {
+		return "" // the program finds no folder there
+	}
+	return g.file.Path
 }
 
 // plainly reports whether nothing was said so far but flags, and folders in which the

@@ -30,6 +30,7 @@ func (j *job) effects(seg *approval.Segment) {
 	if args != nil {
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code, seg.Command = true, args.looked, args.program, args.effects, args.code, args.command
 		seg.Targets = args.changed(path.Base(seg.Program.Path))
+		seg.At = args.goes()
 		j.fedProgram(seg, args)
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {

@@ -65,6 +65,13 @@ func (t Tool) begins(argv []string) bool {
 
 var readingTools = sync.OnceValue(ReadingTools)
 
+// AsksServers reports whether a program asks the servers that its words name: an entry
+// for it that names no host is for all of them.
+func AsksServers(name string) bool {
+	p := profiles().programs[name]
+	return p != nil && p.asksServers()
+}
+
 // asksServers reports whether a program asks the servers that its words name.
 func (p *profile) asksServers() bool { return slices.Contains(p.operands, "address") }
 

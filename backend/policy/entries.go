@@ -149,7 +149,7 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
 		return false
 	}
-	if one.cwd != nil && (s.Dir == "" || !below(one, s.Dir)) {
+	if dir := workingFolder(s, one.ArgsExact); one.cwd != nil && (s.Dir == "" || !below(one, dir)) {
 		return false
 	}
 	if one.ArgsExact && len(one.Args) != len(args) {
@@ -160,6 +160,15 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 		return false
 	}
 	return one.args == nil || one.argsMatch(s.Dir, args)
+}
+
+// workingFolder is where a command works. Of exactly these words it is where they were
+// given: they say the rest.
+func workingFolder(s *approval.Segment, exact bool) string {
+	if s.At == "" || exact {
+		return s.Dir
+	}
+	return s.At
 }
 
 // boundArgs begins an argPattern that is no pattern but the hash of one folder

@@ -19,7 +19,7 @@ import (
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 var world = approvaltest.NewWorld(`
-	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git /usr/bin/find /usr/bin/mkdir
+	/usr/bin/ls /usr/bin/cat /usr/bin/wc /usr/bin/head /usr/bin/uniq /usr/bin/sh /usr/bin/bash /usr/bin/rm /usr/bin/curl /usr/bin/git /usr/bin/find /usr/bin/mkdir /usr/bin/make /usr/bin/deno /usr/bin/nx /home/ann/q/x /home/ann/p/sub/x /home/ann/p/sub/json.tool
 	/home/ann/p/a.py /usr/bin/env /usr/bin/xargs /usr/bin/python3.12 /usr/bin/jq /usr/bin/mawk /usr/bin/tool /opt/a/tool /opt/a/b/tool /home/ann/p/tool /home/ann/.local/bin/mine
 	/opt/homebrew/Cellar/rg/14/bin/rg /opt/homebrew/Cellar/rg/15/bin/rg /opt/homebrew/Cellar/evil/1/bin/rg /opt/skills/skill /home/ann/p/.env
 	/state/operator.key
@@ -50,6 +50,7 @@ func judge(p approval.Policy, line string, change func(*policy.Input)) approval.
 	if text, ok := strings.CutPrefix(line, "$ "); ok {
 		req.Command = []string{"bash", "-c", text}
 	}
+	req.ProjectOf = func(string) approval.Folder { return approvaltest.Named("/home/ann/q") }
 	plan := analyzer().Analyze(context.Background(), req, approvaltest.Named(req.Cwd))
 	p.AgentID = "main"
 	in := policy.Input{Plan: &plan, Who: approval.Ours, Now: now}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -88,7 +89,11 @@ func (p part) at(w approval.Width) (e approval.Entry, ok bool) {
 			return e, false // any code
 		}
 	}
-	return e.Covering(p.Findings)
+	e, ok = e.Covering(p.Findings)
+	if w != approval.WidthExact && len(e.Hosts) == 0 && p.Program != nil && command.AsksServers(path.Base(p.Program.File.Path)) {
+		return e, false // without a host it is for any request to any of them
+	}
+	return e, ok
 }
 
 // allWidths are the widths of commands, from the narrowest on.
@@ -186,7 +191,7 @@ func (p part) suggested() approval.Width {
 		return approval.WidthExact
 	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
 		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
-	case slices.ContainsFunc(firstWords(p.Segment), func(word string) bool { return reaching()[word] }):
+	case slices.ContainsFunc(firstWords(p.Segment), func(word string) bool { return reaching()[word] }), morePerLine()[name], namesLater(p.Segment):
 		return approval.WidthExact
 	case p.inProject && !p.Profiled && len(firstWords(p.Segment)) == 0 && !reachingName(p.Program.File.Path):
 		return approval.WidthProgram // built there, and told files and flags
@@ -217,6 +222,19 @@ var reaching = sync.OnceValue(func() map[string]bool {
 	}
 	return set
 })
+
+// morePerLine are programs of which each further word can be a job like the first:
+// "make test deploy".
+var morePerLine = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{"make": true, "gmake": true, "just": true, "task": true}
+})
+
+// namesLater reports whether the first words start what a later word names, as
+// "nx run-many -t deploy" does.
+func namesLater(s *approval.Segment) bool {
+	list := firstWords(s)
+	return len(list) > 0 && slices.Contains([]string{"affected", "exec", "run", "run-many", "task", "x"}, list[len(list)-1])
+}
 
 // add puts an entry into an offer, each once, and keeps the first warning.
 func add(o *approval.Offer, e approval.Entry, wide approval.Wide) {
@@ -259,29 +277,31 @@ func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 	return approval.WideNot
 }
 
-// folderOf is the session's folder or, where there is none, the working directory,
-// if all that asks runs there or below and its name can stand in an entry.
+// folderOf is the session's folder or, where there is none, the working directory, or
+// another project: the first in which all works that asks, if its name can stand in an
+// entry.
 func folderOf(plan *approval.Plan, asked []part) string {
-	dir := plan.Folder.Path
-	if dir == "" {
-		dir = plan.Cwd.Path
+	dirs := []string{cmp.Or(plan.Folder.Path, plan.Cwd.Path)}
+	for _, other := range plan.Others {
+		dirs = append(dirs, other.Path)
 	}
-	if dir == "" || dir == "/" || !literalPattern(dir) {
-		return ""
-	}
-	for _, p := range asked {
-		if p.Dir != dir && !strings.HasPrefix(p.Dir, dir+"/") {
-			return ""
+	for _, dir := range dirs {
+		outside := func(p part) bool {
+			at := workingFolder(p.Segment, false)
+			return at != dir && !strings.HasPrefix(at, dir+"/")
+		}
+		if dir != "" && dir != "/" && literalPattern(dir) && !slices.ContainsFunc(asked, outside) {
+			return dir
 		}
 	}
-	return dir
+	return ""
 }
 
 func literalPattern(name string) bool { return !strings.ContainsAny(name, "*?[]{}\\") }
 
 // targets are programs whose work a name in the project's files says, and the
 // command behind which that name stands.
-var targets = map[string]string{"bun": "run", "gmake": "", "just": "", "make": "", "mise": "run", "npm": "run", "pnpm": "run", "task": "", "yarn": "run"}
+var targets = map[string]string{"bun": "run", "deno": "task", "gmake": "", "just": "", "make": "", "mise": "run", "npm": "run", "pnpm": "run", "task": "", "yarn": "run"}
 
 // firstWords are the leading arguments that name a command of the program, as
 // "rebase" does of git, or the script that an interpreter runs; none for programs

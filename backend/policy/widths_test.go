@@ -152,6 +152,9 @@ func TestSuggested(t *testing.T) {
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
 		"mkdir -p a/b":    "program here",
+		"curl --version":  "exact", "$ curl --version > v": "exact", "curl https://x.example": "program", // without a host it would be any request
+		"make test": "exact", "nx run-many -t build": "exact", "nx run app:build": "exact", // more words are more of the kind
+		"deno task build": "words here", "python3.12 -m json.tool X": "words here",
 	} {
 		got := ""
 		for _, o := range judge(onMiss(), line, nil).Offers {
@@ -186,6 +189,35 @@ func TestStillAsks(t *testing.T) {
 	}
 	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers) != 0 || len(j.StillAsks) != 2 || slices.Contains(j.Choices, approval.AllowAlways) {
 		t.Errorf("nothing can be remembered, and is offered: %+v", j)
+	}
+}
+
+// TestSuggestedCovers: under what is suggested for a command, another one passes or
+// asks.
+func TestSuggestedCovers(t *testing.T) {
+	for _, row := range []struct{ line, then, want string }{
+		{"curl --version", "curl -d @x https://x.example", "ask uses-network"},
+		{"$ curl --version > v", "curl -d @x https://x.example", "ask uses-network"},
+		{"curl https://x.example", "curl https://x.example/y", "allow"},
+		{"curl https://x.example", "curl -d @x https://x.example", "ask uses-network"},
+		{"curl https://x.example", "curl https://y.example", "ask uses-network"},
+		{"make test", "make test deploy", "ask allowlist-miss"},
+		{"nx run-many -t build", "nx run-many -t deploy", "ask allowlist-miss"},
+		{"deno task build", "deno task deploy", "ask allowlist-miss"},
+		{"python3.12 -m json.tool X", "python3.12 -m json.tool", "allow"},
+		{"python3.12 -m json.tool X", "$ cd sub && python3.12 json.tool", "ask allowlist-miss"}, // a script of that name
+		{"git -C /home/ann/q commit -m x", "git -C /home/ann/q commit -m y", "allow"},
+		{"git -C /home/ann/q commit -m x", "git commit -m x", "ask allowlist-miss"},
+		{"git commit -m x", "git -C sub commit -m x", "allow"},
+		{"git commit -m x", "git -C /home/ann/q commit -m x", "ask allowlist-miss"},
+	} {
+		p := onMiss()
+		for _, o := range judge(p, row.line, nil).Offers {
+			if o.Suggested {
+				p.Allowlist = o.Entries(o.Here)
+			}
+		}
+		check(t, row.then+" after "+row.line, judge(p, row.then, nil), row.want)
 	}
 }
 
