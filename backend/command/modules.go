@@ -37,7 +37,7 @@ func ownModules(a *arguments, _ use) bool {
 	}
 	for _, name := range names {
 		base, kind, _ := strings.Cut(strings.ToLower(name), ".")
-		private := strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__")
+		private := strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || base == "__future__"
 		if !ofPython()[base] && !private {
 			continue
 		}

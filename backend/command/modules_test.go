@@ -30,6 +30,7 @@ func TestModules(t *testing.T) {
 		{"json/__init__.py", "python3 -m json.tool a.json", false},
 		{"codecs/__init__.pyc", "python3 -m json.tool a.json", false},
 		{"runpy.py", "python3 -m json.tool a.json", false},
+		{"__future__.py", "python3 -m json.tool a.json", false},
 		{"json.py", "python3 -m py_compile a.py", false},
 		{"a.py", "python3 -m py_compile a.py", true},
 		{"a.py", "cp a.py json.py; python3 -m json.tool", false},

@@ -202,13 +202,40 @@ func (j *job) inVenvs() {
 		}
 		name := path.Base(seg.Program.File.Path)
 		switch {
-		case within(seg.Program.Path, seg.Search.Venv), slices.Contains(seg.Effects, approval.EffectProject), startsNone()[name]:
+		case within(seg.Program.Path, seg.Search.Venv):
+		case interpretedIn(seg.Program, seg.Search.Venv), name == "git" && j.helpsGit(seg.Search.Venv+"/bin"):
+			seg.Findings = append(seg.Findings, finding(approval.ReasonStartsProgram, "%s starts a program of %s, which is in PATH", name, seg.Search.Venv))
+		case slices.Contains(seg.Effects, approval.EffectProject), startsNone()[name]:
 		case seg.Kind == approval.KindReader, seg.Kind == approval.KindWrapper, seg.Builtin != "":
 		default:
 			seg.Findings = append(seg.Findings, finding(approval.ReasonStartsProgram, "%s may start programs of %s, which is in PATH", name, seg.Search.Venv))
 		}
 	}
 }
+
+// interpretedIn reports whether what interprets a program lies in a folder: a first line
+// that names env finds it by PATH.
+func interpretedIn(res *approval.Resolution, dir string) bool {
+	for by := res.Interpreter; by != nil; by = by.Interpreter {
+		if within(by.Path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// helpsGit reports whether a folder of PATH has a program that git starts by its name,
+// whatever the project says, or may have.
+func (j *job) helpsGit(dir string) bool {
+	names, err := j.list(dir)
+	return err != nil || slices.ContainsFunc(names, func(name string) bool {
+		name = strings.ToLower(name)
+		return name == "git" || strings.HasPrefix(name, "git-") || gitStarts()[name]
+	})
+}
+
+// gitStarts are programs that git starts, besides those whose names begin with its own.
+var gitStarts = words("ssh ssh-keygen gpg gpg2 gpgsm less more pager man sh bash env vi vim nano emacs editor sed awk perl cat tar gzip diff")
 
 // startsNone start no other program.
 var startsNone = words("mkdir cp mv rm rmdir touch ln chmod tee sed awk gawk mawk nawk jq sort date sleep curl find fd rg grep")

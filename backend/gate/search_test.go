@@ -31,3 +31,28 @@ func TestVenv(t *testing.T) {
 		}
 	}
 }
+
+// What an environment of the project brings along is started by no program that an
+// entry covers for what it is: not by its first line, and not by git.
+func TestVenvStartsNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ entry, brings, text, want string }{
+		{"npm", "python", "source .venv/bin/activate && npm ls", `code 0 "node\n"`},
+		{"npm", "node", "source .venv/bin/activate && npm ls", "denied starts-program"},
+		{"npm", "node", "npm ls", `code 0 "node\n"`},
+		{"git", "gitlint", "source .venv/bin/activate && git --version > v", `code 0 ""`},
+		{"git", "git-lfs", "source .venv/bin/activate && git --version > v", "denied starts-program"},
+		{"git", "ssh", "source .venv/bin/activate && git --version > v", "denied starts-program"},
+	} {
+		b := newBench(t, approval.Entry{Pattern: row.entry, Allows: []approval.Allowed{approval.AllowProjectWrites}})
+		b.nobody()
+		b.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+		b.write(".venv/bin/activate", "deactivate () {\n}\nVIRTUAL_ENV='x'\n")
+		b.do(writeProgram(b.path(".venv/bin/"+row.brings), []byte("#!/bin/sh\necho planted\n")))
+		b.do(writeProgram(b.path("bin/npm"), []byte("#!/usr/bin/env node\n")))
+		b.script("node", "echo node")
+		if got := b.writesAt("", row.text); got != row.want {
+			t.Errorf("%s with %s: %s, want %s", row.text, row.brings, got, row.want)
+		}
+	}
+}
