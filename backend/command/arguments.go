@@ -33,6 +33,9 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	words := operands(seg)
 	a.said = make([]said, 0, len(words))
 	a.read(p, words)
+	if name := toolModule(p, seg.Argv); name != "" && a.shadowed(name) {
+		a.find(approval.ReasonInlineCode, "%s may run a file of the folder that has the name of the module %s", p.name, name)
+	}
 	if len(a.gone) > 0 {
 		a.shows(approval.EffectDeletes)
 	}

@@ -44,7 +44,7 @@ func ownModules(a *arguments, _ use) bool {
 		at := path.Join(a.start, name)
 		file, err := a.look(at)
 		if err != nil || !file.IsFolder() {
-			if kind == "" || !strings.Contains(" md txt json yml yaml toml cfg ini lock rst html css js ts sh ", " "+kind+" ") {
+			if kind == "" || !noModule(kind) {
 				return false
 			}
 			continue
@@ -55,6 +55,11 @@ func ownModules(a *arguments, _ use) bool {
 		}
 	}
 	return !a.spent()
+}
+
+// noModule reports whether no file whose name ends so is a module.
+func noModule(kind string) bool {
+	return strings.Contains(" md txt json yml yaml toml cfg ini lock rst html css js ts sh ", " "+kind+" ")
 }
 
 // packs reports whether a folder is a package of Python by the names in it.
@@ -91,4 +96,30 @@ func (a *arguments) moduleFile(word argument) (file string) {
 		}
 	}
 	return file
+}
+
+// toolModule is the module behind the first -m that stands for a tool in a profile of
+// Python, "" for none.
+func toolModule(p *profile, argv []string) string {
+	at := slices.Index(argv, "-m") + 1
+	if at == 0 || at == len(argv) || p.subs["-m"] == nil || p.subs["-m"].subs[argv[at]] == nil || strings.Contains(argv[at], ".") {
+		return ""
+	}
+	return argv[at]
+}
+
+// shadowed reports whether the folder where Python runs has, or may have by then, a file
+// or a folder that is a module of a name: that comes first.
+func (a *arguments) shadowed(name string) bool {
+	is := func(at string) bool {
+		base, kind, _ := strings.Cut(strings.ToLower(path.Base(at)), ".")
+		return base == name && (kind == "" || !noModule(kind))
+	}
+	for _, seg := range append(slices.Clone(a.plan.Segments), approval.Segment{Targets: a.plan.Targets}) {
+		if slices.ContainsFunc(seg.Targets, func(to approval.Target) bool { return is(to.Path) }) {
+			return true
+		}
+	}
+	names, err := a.list(a.start)
+	return err != nil || slices.ContainsFunc(names, is)
 }
