@@ -32,6 +32,9 @@ type request struct {
 	// sends tells that more may go out than addresses, and leads that it may go
 	// elsewhere than to these.
 	sends, leads bool
+	// told tells that only the run can tell all of an address, which may carry what
+	// a command printed; anybody that who answers is not checked.
+	told, anybody bool
 }
 
 // requesting are the effects of what asks servers. Each request asks and names its
@@ -43,6 +46,7 @@ var requesting = map[effect]rule{
 	"resolve": {reason: approval.ReasonStartsProgram, says: moreThan, check: func(_ *arguments, u use) bool {
 		return plainName(strings.TrimPrefix(u.value, ":"), ":@")
 	}, note: func(a *arguments, _ use) { a.request.leads = true }},
+	"anybody": {note: func(a *arguments, _ use) { a.request.anybody = true }},
 	"follows": {note: func(a *arguments, _ use) { a.request.leads = true }},
 	"sends":   {note: func(a *arguments, _ use) { a.request.sends = true }},
 	"method": {note: func(a *arguments, u use) {
@@ -98,10 +102,10 @@ func (a *arguments) finishRequest(p *profile) {
 	for _, address := range a.request.addresses {
 		f := approval.Finding{Reason: approval.ReasonNetwork, Allowed: approval.AllowNetworkReads}
 		does := "asks"
-		if a.request.sends {
+		host, port, ok := hostOf(address)
+		if a.request.sends || a.request.told && !thisMachine(host) {
 			f.Allowed, does = approval.AllowNetworkSends, "may send something to"
 		}
-		host, port, ok := hostOf(address)
 		name := host
 		if port != "" {
 			name += ":" + port
@@ -117,6 +121,8 @@ func (a *arguments) finishRequest(p *profile) {
 			f.Sentence = fmt.Sprintf("%s %s %s, which may start an editor", p.name, does, name)
 		case a.request.leads:
 			f.Sentence = fmt.Sprintf("%s %s %s, and whatever host an answer or an option names", p.name, does, name)
+		case a.request.anybody && !here:
+			f.Sentence = fmt.Sprintf("%s %s %s, and takes the answer of whoever is on the way", p.name, does, name)
 		case here && !a.request.sends:
 			f.Sentence, f.Value = fmt.Sprintf("%s %s this machine at %s", p.name, does, name), "localhost"
 		default:

@@ -398,6 +398,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	case word.open != nil && word.open.Prefix != "" && !word.open.Many && late[e] != nil && late[e](use{p, option, "", word.open.Prefix}):
 		a.values = append(a.values, word.open.Maybe...)
 		value = word.open.Prefix + "1"
+		a.request.told = a.request.told || e == "address"
 	case word.open != nil:
 		a.values = append(a.values, word.open.Maybe...)
 		if e == effectNone || e == effectPlain && a.stopped || e == effectPath || e == effectPlain && value != "" && strings.Trim(value[:1], "./") == "" {

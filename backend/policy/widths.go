@@ -191,7 +191,7 @@ func (p part) suggested() approval.Width {
 		return approval.WidthExact
 	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
 		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
-	case slices.ContainsFunc(firstWords(p.Segment), func(word string) bool { return reaching()[word] }), morePerLine()[name], namesLater(p.Segment):
+	case slices.ContainsFunc(firstWords(p.Segment), reachingName), morePerLine()[name], namesLater(p.Segment):
 		return approval.WidthExact
 	case p.inProject && !p.Profiled && len(firstWords(p.Segment)) == 0 && !reachingName(p.Program.File.Path):
 		return approval.WidthProgram // built there, and told files and flags
@@ -201,9 +201,10 @@ func (p part) suggested() approval.Width {
 	return approval.WidthExact
 }
 
-// reachingName reports whether the name of a program has one of the words of reaching.
-func reachingName(file string) bool {
-	words := strings.FieldsFunc(strings.ToLower(path.Base(file)), func(r rune) bool { return r < 'a' || r > 'z' })
+// reachingName reports whether a name, as that of a program or of a task, has one of the
+// words of reaching.
+func reachingName(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(path.Base(name)), func(r rune) bool { return r < 'a' || r > 'z' })
 	return slices.ContainsFunc(words, func(word string) bool { return reaching()[word] })
 }
 
