@@ -39,32 +39,34 @@ type request struct {
 
 // requesting are the effects of what asks servers. Each request asks and names its
 // host, so that entries can say which they cover.
-var requesting = map[effect]rule{
-	"address": {reason: approval.ReasonStartsProgram, says: "%[1]s is given %[2]q, which is no address of the web", check: func(_ *arguments, u use) bool {
-		return webAddress().MatchString(u.value)
-	}, note: func(a *arguments, u use) { a.request.addresses = append(a.request.addresses, u.value) }},
-	"resolve": {reason: approval.ReasonStartsProgram, says: moreThan, check: func(_ *arguments, u use) bool {
-		return plainName(strings.TrimPrefix(u.value, ":"), ":@")
-	}, note: func(a *arguments, _ use) { a.request.leads = true }},
-	"anybody": {note: func(a *arguments, _ use) { a.request.anybody = true }},
-	"follows": {note: func(a *arguments, _ use) { a.request.leads = true }},
-	"sends":   {note: func(a *arguments, _ use) { a.request.sends = true }},
-	"method": {note: func(a *arguments, u use) {
-		a.request.sends = a.request.sends || u.value != "GET" && u.value != "HEAD"
-	}},
-	"agent": {note: func(a *arguments, u use) { a.request.sends = a.request.sends || !printable(u.value) }},
-	"body":  {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: body},
-	"format": {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: func(a *arguments, u use) {
-		if strings.HasPrefix(u.value, "@") {
-			body(a, u)
-		}
-	}},
-	"header": {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: func(a *arguments, u use) {
-		name, value, ok := strings.Cut(u.value, ":")
-		if !ok || !printable(value) || !slices.Contains(requestWords()["header"], strings.ToLower(name)) {
-			body(a, u)
-		}
-	}},
+func requesting() map[effect]rule {
+	return map[effect]rule{
+		"address": {reason: approval.ReasonStartsProgram, says: "%[1]s is given %[2]q, which is no address of the web", check: func(_ *arguments, u use) bool {
+			return webAddress().MatchString(u.value)
+		}, note: func(a *arguments, u use) { a.request.addresses = append(a.request.addresses, u.value) }},
+		"resolve": {reason: approval.ReasonStartsProgram, says: moreThan, check: func(_ *arguments, u use) bool {
+			return plainName(strings.TrimPrefix(u.value, ":"), ":@")
+		}, note: func(a *arguments, _ use) { a.request.leads = true }},
+		"anybody": {note: func(a *arguments, _ use) { a.request.anybody = true }},
+		"follows": {note: func(a *arguments, _ use) { a.request.leads = true }},
+		"sends":   {note: func(a *arguments, _ use) { a.request.sends = true }},
+		"method": {note: func(a *arguments, u use) {
+			a.request.sends = a.request.sends || u.value != "GET" && u.value != "HEAD"
+		}},
+		"agent": {note: func(a *arguments, u use) { a.request.sends = a.request.sends || !printable(u.value) }},
+		"body":  {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: body},
+		"format": {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: func(a *arguments, u use) {
+			if strings.HasPrefix(u.value, "@") {
+				body(a, u)
+			}
+		}},
+		"header": {reason: approval.ReasonUploads, says: mayUpload, check: keepsFiles, note: func(a *arguments, u use) {
+			name, value, ok := strings.Cut(u.value, ":")
+			if !ok || !printable(value) || !slices.Contains(requestWords()["header"], strings.ToLower(name)) {
+				body(a, u)
+			}
+		}},
+	}
 }
 
 const mayUpload = "%[1]s may send %[2]q, which is not known to be in the project, or write a file"

@@ -67,8 +67,8 @@ var effects func() map[effect]rule
 func init() { // here, because the notes of some look at others
 	effects = sync.OnceValue(func() map[effect]rule {
 		all := allEffects()
-		maps.Copy(all, showing)
-		maps.Copy(all, requesting)
+		maps.Copy(all, showing())
+		maps.Copy(all, requesting())
 		return all
 	})
 }
@@ -431,7 +431,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if matches(p.never[option], flat) || matches(p.never[option], strings.ToLower(flat)) {
 		a.find(approval.ReasonStartsProgram, "what %q does with %s is not known", value, u.who)
 	}
-	if s := showing["settings"]; matches(p.shows[option], strings.ReplaceAll(strings.ToLower(flat), "\n", "")) && !s.check(a, u) {
+	if s := effects()["settings"]; matches(p.shows[option], strings.ReplaceAll(strings.ToLower(flat), "\n", "")) && !s.check(a, u) {
 		a.find(s.reason, s.says, u.who)
 	}
 	if r.reason != "" && (r.check == nil || !r.check(a, u)) {
