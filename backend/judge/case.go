@@ -149,8 +149,12 @@ func (j *Judge) analyze(ctx context.Context, m *Machine, req *approval.Request, 
 	}
 	asked := *req
 	asked.Wrote = j.wrote(req)
-	rules, _ := j.rulesFor(req.AgentID)
-	asked.ProjectOf = func(dir string) approval.Folder { return rules.projectOf(m, dir) }
+	if j.reads.Policies != nil { // where no host runs, no other project counts
+		asked.ProjectOf = func(dir string) approval.Folder {
+			rules, _ := j.rulesFor(req.AgentID)
+			return rules.projectOf(m, dir)
+		}
+	}
 	plan := m.Analyzer.Analyze(ctx, &asked, folder)
 	if plan.Shell != "" && plan.Root != nil && !j.reads.Able(&plan) {
 		plan.Root = nil
