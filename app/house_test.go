@@ -81,11 +81,11 @@ func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
-			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
-			"Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
+			"AllowIfAsksAgain", "AllowOne", "AllowProject", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
+			"ProjectCommands", "Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
-			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
+			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AllowProject", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
 			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "LeaveFirstRun", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "RequestPermission", "Restart", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
