@@ -11,7 +11,7 @@ import (
 // judged as a command of its own; "" where they ask. rtk only starts what it passes on.
 func TestStarters(t *testing.T) {
 	world := approvaltest.NewWorld(`
-		/usr/bin/uv /usr/bin/pnpm /usr/bin/npm /usr/bin/bun /usr/bin/bunx /usr/bin/mise /usr/bin/rtk /usr/bin/git /usr/bin/python3 /bin/ls /bin/test /bin/env
+		/usr/bin/uv /usr/bin/pnpm /usr/bin/npm /usr/bin/bun /usr/bin/bunx /usr/bin/mise /usr/bin/rtk /usr/bin/git /usr/bin/python3 /bin/ls /bin/test /usr/bin/env
 		/home/ann/p/.venv/bin/pytest /home/ann/p/.venv/bin/ls /home/ann/p/.venv/bin/twice /home/ann/p/web/.venv/bin/twice /home/ann/.venv/bin/above
 		/home/ann/p/.venv/bin/python -> /usr/bin/python3
 		/home/ann/p/node_modules/.bin/tool /home/ann/p/web/node_modules/.bin/tool /home/ann/p/main.py`)
