@@ -148,12 +148,13 @@ test('a request that ran becomes an entry, as wide as is chosen', async () => {
   await clean(record)
   expect(within(record).getByText(text.replaces)).toBeTruthy()
   const [exact, words] = within(record).getAllByRole<HTMLInputElement>('radio')
-  expect(exact?.checked).toBe(true)
+  expect([exact?.checked, words?.checked]).toEqual([false, true]) // what is suggested
+  await fireEvent.click(exact!)
   await fireEvent.click(words!)
   await fireEvent.click(within(record).getByRole('radio', { name: panel.keep['1h'] }))
   await fireEvent.click(within(record).getByRole('button', { name: text.keepSave }))
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  expect(backend.calls.filter((c) => c[0] === 'keepOffered')).toEqual([['keepOffered', '5f1d-0000', 'words', false, '1h']])
+  expect(backend.calls.filter((c) => c[0] === 'keepOffered')).toEqual([['keepOffered', '5f1d-0000', 'words', true, '1h']])
 })
 
 test('what cannot become an entry says why, and goes back to the record', async () => {
