@@ -83,6 +83,16 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 	return Finding{}, true
 }
 
+// Lasting are the findings that ask whatever the entries say.
+func Lasting(findings []Finding) (list []Finding) {
+	for _, f := range findings {
+		if f.Allowed == "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // Covering is the entry with all that it needs to cover these findings, and false
 // where no entry can.
 func (e Entry) Covering(findings []Finding) (Entry, bool) {

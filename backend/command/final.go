@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -24,8 +23,7 @@ func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.
 	seg := approval.Segment{End: len(j.plan.Text), Argv: argv, Dir: dir, Env: as.Env, Redirects: as.Redirects, Outputs: as.Outputs, Search: as.Search}
 	t.shellWord(&seg)
 	j.plan.Segments = append(j.plan.Segments, seg)
-	lasts := slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return f.Allowed == "" })
-	if !lasts && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
+	if len(approval.Lasting(seg.Findings)) == 0 && seg.Floor == "" && (seg.Program != nil || seg.Builtin != "") {
 		j.plan.Root = &approval.Node{Op: approval.OpRun}
 	}
 	j.nested(0)

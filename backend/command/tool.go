@@ -27,7 +27,7 @@ func (a *arguments) tool(p *profile, word argument, rest []argument) {
 		if !file.IsRegular() || !a.plan.Folder.Holds(file.Path) {
 			break // a link out of the project, or no program
 		}
-		word.text = at
+		word.text, a.looked = at, true
 		a.commands = append(a.commands, inner{words: append([]argument{word}, rest...), dir: a.dir})
 		return
 	}
@@ -53,7 +53,7 @@ func (a *arguments) ofVenv(word *argument) (unclear bool) {
 		found = at
 	}
 	if found != "" {
-		word.text = found
+		word.text, a.looked = found, true
 	}
 	return false
 }

@@ -150,7 +150,8 @@ func (r *Rules) accepting(in Input, j approval.Judgement) []approval.Entry {
 // always is what allow-always writes for callers that know no widths: for each
 // command its program or, where its arguments were read, just these. nil where one of
 // them cannot be written so.
-func always(asked []part) (entries []approval.Entry) {
+func always(asked []part) []approval.Entry {
+	var entries distinct
 	for _, p := range asked {
 		if len(p.Open) > 0 {
 			return nil
@@ -163,12 +164,12 @@ func always(asked []part) (entries []approval.Entry) {
 		if !ok {
 			return nil
 		}
-		e.Cwd = ""
-		if !slices.ContainsFunc(entries, func(have approval.Entry) bool { return sameEntry(have, e) }) {
-			entries = append(entries, e)
+		if len(p.Findings) == 0 {
+			e.Cwd = "" // what asks by its effect is remembered for this folder alone
 		}
+		entries.add(e)
 	}
-	return entries
+	return entries.list
 }
 
 // accepting is an entry that is there, with the files that changed under it.

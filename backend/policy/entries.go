@@ -155,11 +155,12 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 	if one.ArgsExact && len(one.Args) != len(args) {
 		return false
 	}
-	behind := !one.ArgsExact && s.Command > 1 && s.Command < len(s.Argv) && len(one.Args) > 0 // of "git -C sub log" too
-	if !leading(one.Args, args) && !(behind && leading(one.Args, s.Argv[s.Command:])) {
-		return false
+	if !leading(one.Args, args) {
+		if args = behindOptions(s)[1:]; one.ArgsExact || !leading(one.Args, args) {
+			return false // nor is it "git -C sub log", which is "git log"
+		}
 	}
-	return one.args == nil || one.argsMatch(s.Dir, args)
+	return one.args == nil || one.argsMatch(s.Dir, args) // the same words, so that no folder counts as one of them
 }
 
 // workingFolder is where a command works. Of exactly these words it is where they were

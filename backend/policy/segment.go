@@ -35,7 +35,7 @@ func (r *Rules) segment(in Input, s *approval.Segment, security approval.Securit
 	if security == approval.SecurityFull {
 		return r.full(s)
 	}
-	if f := protectedFirst(lasting(s.Findings)); f.Reason != approval.ReasonNone {
+	if f := protectedFirst(approval.Lasting(s.Findings)); f.Reason != approval.ReasonNone {
 		if f.Reason == approval.ReasonNotFound && in.Plan.Shell == "" && len(in.Plan.Argv) > 0 && in.Who == approval.Ours {
 			return verdict(approval.VerdictDeny, f, "") // a yes could start nothing
 		}
@@ -94,23 +94,17 @@ func (r *Rules) full(s *approval.Segment) approval.SegmentJudgement {
 	return verdict(approval.VerdictAllow, approval.Finding{}, "security full")
 }
 
-// lasting are the findings that ask whatever the entries say.
-func lasting(findings []approval.Finding) (list []approval.Finding) {
-	for _, f := range findings {
-		if f.Allowed == "" {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// builtin judges a builtin with an effect that entries of its name can cover.
+// builtin judges a builtin with an effect that entries of its name can cover, or those
+// for the system's program of the name, which does the same.
 func (r *Rules) builtin(in Input, s *approval.Segment) approval.SegmentJudgement {
 	var named hits
 	r.bare.index.MatchName(s.Builtin, named.add)
-	v := verdict(approval.VerdictAsk, s.Findings[0], "")
+	list := slices.Concat(r.literal["/bin/"+s.Builtin], r.literal["/usr/bin/"+s.Builtin])
 	for _, i := range named.sorted() {
-		one := r.bare.rules[i]
+		list = append(list, r.bare.rules[i])
+	}
+	v := verdict(approval.VerdictAsk, s.Findings[0], "")
+	for _, one := range list {
 		if !one.fits(in, s) || one.ended(in) || len(one.without(in.reaching(s))) > 0 {
 			continue
 		}

@@ -51,7 +51,7 @@ func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []app
 // newPart reports false for a command that asks whatever the entries say.
 func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part, ok bool) {
 	misses := j.Reason == approval.ReasonAllowlistMiss || j.Reason == approval.ReasonEnvAsks || j.Allowed != ""
-	if !misses || s.Asks || len(lasting(s.Findings)) > 0 || s.Program == nil && s.Builtin == "" || j.Escalate {
+	if !misses || s.Asks || len(approval.Lasting(s.Findings)) > 0 || s.Program == nil && s.Builtin == "" || j.Escalate {
 		return p, false
 	}
 	p = part{Segment: s, entry: approval.Entry{Pattern: s.Builtin, Source: "allow-always"}}
@@ -159,13 +159,15 @@ func offers(plan *approval.Plan, asked []part) []approval.Offer {
 // reached tells that one part is as wide as the offer, and for exact ones each.
 func offerOf(plan *approval.Plan, asked []part, width approval.Width, most func(part) approval.Width) (o approval.Offer, reached bool) {
 	o.Width = width
-	all := true
+	all, writes := true, distinct{}
 	for _, p := range asked {
 		e, w := p.upTo(most(p))
 		reached, all = reached || w == width, all && w == width
-		add(&o, e, wideness(p.Segment, w))
+		writes.add(e)
+		o.Wide = cmp.Or(o.Wide, wideness(p.Segment, w)) // the first warning
 		o.Here = o.Here || p.asksFor(approval.AllowProjectWrites) || !command.OnlyReads(behindOptions(p.Segment))
 	}
+	o.Writes = writes.list
 	if width == approval.WidthExact {
 		o.Here = false // its entries name their folders
 		return o, all
@@ -237,18 +239,21 @@ func namesLater(s *approval.Segment) bool {
 	return len(list) > 0 && slices.Contains([]string{"affected", "exec", "run", "run-many", "task", "x"}, list[len(list)-1])
 }
 
-// add puts an entry into an offer, each once, and keeps the first warning.
-func add(o *approval.Offer, e approval.Entry, wide approval.Wide) {
-	if o.Wide == approval.WideNot {
-		o.Wide = wide
-	}
-	if !slices.ContainsFunc(o.Writes, func(have approval.Entry) bool { return sameEntry(have, e) }) {
-		o.Writes = append(o.Writes, e)
-	}
+// distinct are entries, each once. A request can have thousands of commands.
+type distinct struct {
+	list []approval.Entry
+	seen map[string]bool
 }
 
-func sameEntry(a, b approval.Entry) bool {
-	return sameEntries([]approval.Entry{a}, []approval.Entry{b})
+func (d *distinct) add(e approval.Entry) {
+	text, _ := json.Marshal(e) // plain fields cannot fail
+	if d.seen == nil {
+		d.seen = map[string]bool{}
+	}
+	if key := string(text); !d.seen[key] {
+		d.seen[key] = true
+		d.list = append(d.list, e)
+	}
 }
 
 // sameOffer reports whether an offer writes the same.

@@ -162,6 +162,8 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel/server", "npm test 2>&1 | head -20", approval.VerdictAllow},
 		{"petrel", "npm --prefix server run build", approval.VerdictAllow},
 		{"petrel", "npm run deploy", approval.VerdictAsk},
+		{"petrel", "npm --prefix test run deploy", approval.VerdictAsk}, // a folder with the name of a task
+		{"petrel", "npm --prefix=test -C test run deploy", approval.VerdictAsk},
 		{"petrel", "npm run build:deploy", approval.VerdictAsk},
 		{"petrel", "npm run release", approval.VerdictAsk},
 		{"petrel", "npm ci", approval.VerdictAsk},
