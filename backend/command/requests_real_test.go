@@ -12,7 +12,7 @@ import (
 func TestRequestsAsCurlReads(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		t.Skip("no curl")
+		t.Skip("skipped: curl is not here")
 	}
 	own, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

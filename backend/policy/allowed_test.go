@@ -74,6 +74,11 @@ func TestAllows(t *testing.T) {
 		if passes := j.Verdict == approval.VerdictAllow; passes != row.passes {
 			t.Errorf("%s, a builtin: %s %s", row.name, j.Verdict, j.Sentence)
 		}
+		p.Allowlist[0].Pattern = "/bin/" + builtin.Pattern // the system's program of the name
+		j = Prepare(p, "/home/u", func(at string) string { return at }).Evaluate(Input{Plan: &plan})
+		if passes := j.Verdict == approval.VerdictAllow; passes != row.passes {
+			t.Errorf("%s, a builtin by its path: %s %s", row.name, j.Verdict, j.Sentence)
+		}
 	}
 }
 

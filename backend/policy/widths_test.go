@@ -251,3 +251,14 @@ func TestArgsBehindOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestAlwaysForCode: what asks by its effect is remembered in its folder alone, also for
+// callers that know no widths.
+func TestAlwaysForCode(t *testing.T) {
+	for line, want := range map[string]string{"python3.12 -c x": "/home/ann/p", "$ tool > new": "/home/ann/p", "python3.12 a.py": ""} {
+		j := judge(onMiss(), line, nil)
+		if len(j.Writes) != 1 || j.Writes[0].Cwd != want {
+			t.Errorf("%s: %+v", line, j.Writes)
+		}
+	}
+}
