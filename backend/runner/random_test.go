@@ -33,7 +33,7 @@ const (
 // are meant for: they print the same and end the same, or they ask.
 func TestRandomTexts(t *testing.T) {
 	needs(t, "bash", "dash")
-	seed, count := randomRun(t, 2_000, 500)
+	seed, count := randomRun(t, approvaltest.Rounds(t, 2_000, 500))
 	r, dir := newRunner(t), randomFolder(t)
 	const batch = 250
 	var next, ran, denials, wrong atomic.Int64
@@ -78,9 +78,10 @@ func TestRandomTexts(t *testing.T) {
 	mustBeGone(t, "none")
 }
 
-// randomRun returns the seed of a test with random texts and how many there are.
-func randomRun(t *testing.T, most, least int) (seed uint64, count int) {
-	seed, count = rand.Uint64(), approvaltest.Rounds(t, most, least)
+// randomRun returns the seed of a test with random texts and how many there are: rounds,
+// where the environment names no other number.
+func randomRun(t *testing.T, rounds int) (seed uint64, count int) {
+	seed, count = rand.Uint64(), rounds
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		seed = n
 	}

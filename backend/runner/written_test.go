@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
 // spoken is a text without what a shell, or a program that was started by its path,
@@ -88,7 +90,7 @@ func aboveRandom(dir string) string { return filepath.Dir(filepath.Dir(dir)) }
 // folder then is the same too.
 func TestRandomOutputs(t *testing.T) {
 	needs(t, "bash", "dash")
-	seed, count := randomRun(t, 400, 100)
+	seed, count := randomRun(t, approvaltest.Rounds(t, 400, 100))
 	r, ran := newRunner(t), 0
 	for i := range count {
 		shell := []string{"bash", "dash"}[i%2]
