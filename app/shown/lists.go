@@ -1,8 +1,6 @@
 package shown
 
 import (
-	"path"
-
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
 )
@@ -31,18 +29,6 @@ type ProjectRow struct {
 	Exact string `json:"exact"`
 	// Commands tells that its tests and builds run without a question.
 	Commands bool `json:"commands,omitempty"`
-}
-
-// ProjectCommands are the tests and builds of a project, which can be allowed together.
-type ProjectCommands struct {
-	Folder string `json:"folder"` // "" where they cannot
-	Name   string `json:"name"`
-	Rules  int    `json:"rules"`
-}
-
-// NewProjectCommands are those of a folder.
-func NewProjectCommands(folder string, rules int, in Person) ProjectCommands {
-	return ProjectCommands{in.short(folder), display.Escape(path.Base(folder)), rules}
 }
 
 // SafeBinRow is one filter that needs no entry.

@@ -53,9 +53,9 @@ func TestStopsOfOurList(t *testing.T) {
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
 		{starts.AskMe, false, 498, 275, 26},
-		{starts.AskMe, true, 359, 152, 26},
+		{starts.AskMe, true, 277, 82, 26},
 		{starts.DeveloperTools, false, 254, 32, 26},
-		{starts.DeveloperTools, true, 236, 32, 26},
+		{starts.DeveloperTools, true, 217, 32, 26},
 		{starts.ProjectCommands, false, 178, 30, 26},
 	} {
 		got := replayOurs(t, test.start, test.answers)
