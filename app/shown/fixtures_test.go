@@ -311,10 +311,10 @@ func newLists() *shown.Lists {
 		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
 	}
 	l.Projects = []shown.ProjectRow{
-		shown.NewProjectRow(home+"/Work/ledger", false, "", shown.FromHere, in),
-		shown.NewProjectRow(home+"/Work/site", false, "", shown.FromEvery, in),
-		shown.NewProjectRow(home+"/Downloads/unpacked", true, "", shown.FromEvery, in),
-		shown.NewProjectRow("/Volumes/stick/site", false, "it is not there", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Work/ledger"}, "", shown.FromHere, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Work/site-fix", SameAs: home + "/Work/site"}, "", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Downloads/unpacked", No: true}, "", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: "/Volumes/stick/site"}, "it is not there", shown.FromEvery, in),
 	}
 	l.Projects[1].Commands = true
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}

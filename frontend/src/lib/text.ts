@@ -943,6 +943,7 @@ export const lists = {
   noProjects: 'No folder was named. A git checkout of yours is a project without it.',
   project: 'A project',
   projectRunning: 'A project; tests and builds run',
+  projectSame: 'with the rules of',
   allowProject: 'Allow tests and builds',
   projectWouldRun: 'Tests and builds would run without a question. They run what the project’s files say.',
   notProject: 'Stays outside',
