@@ -109,7 +109,7 @@ func allEffects() map[effect]rule {
 		"word": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a word", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, wordLetters) == ""
 		}},
-		"only": {reason: starts, says: "what %[2]q does with %[1]s is not known", check: func(_ *arguments, u use) bool {
+		"only": {reason: starts, says: "what %[2]q does with %[1]s is not known", allowed: approval.AllowUnknown, check: func(_ *arguments, u use) bool {
 			return matches(u.only[u.option], u.value)
 		}},
 		"local": {reason: starts, says: "%[1]s is given %[2]q, which may name another machine", check: func(_ *arguments, u use) bool {

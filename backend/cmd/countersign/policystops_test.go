@@ -69,11 +69,11 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 26},
-		{starts.AskMe, true, 277, 82, 26},
-		{starts.DeveloperTools, false, 254, 32, 26},
-		{starts.DeveloperTools, true, 217, 32, 26},
-		{starts.ProjectCommands, false, 178, 30, 26},
+		{starts.AskMe, false, 498, 275, 20},
+		{starts.AskMe, true, 276, 82, 20},
+		{starts.DeveloperTools, false, 254, 32, 20},
+		{starts.DeveloperTools, true, 217, 32, 20},
+		{starts.ProjectCommands, false, 178, 30, 20},
 	} {
 		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -104,9 +104,9 @@ func TestStopsOverTime(t *testing.T) {
 		answers bool
 		late    map[string]int // of 150 of each person, at most
 	}{
-		{starts.AskMe, true, map[string]int{"l1": 66, "l2": 66}},
+		{starts.AskMe, true, map[string]int{"l1": 43, "l2": 46}},
 		{starts.DeveloperTools, false, map[string]int{"l1": 84, "l2": 84}},
-		{starts.DeveloperTools, true, map[string]int{"l1": 59, "l2": 56}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 41, "l2": 46}},
 	} {
 		got, late := replayOurs(t, longList, test.start, test.answers)
 		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
@@ -219,7 +219,8 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel", "npx evil", approval.VerdictAsk},
 		{"petrel", "cd ../waymark && npm test", approval.VerdictAsk}, // no project of the start
 		{"waymark", "npm test", approval.VerdictAsk},
-		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAllow},
+		{"petrel", "node scripts/build-fonts.mjs --check", approval.VerdictAllow},
+		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAsk}, // "sync" sends
 		{"petrel", "node server/src/index.ts", approval.VerdictAsk}, // no script
 		{"saltmarsh", "mise run lint", approval.VerdictAllow},
 		{"saltmarsh", "mise run deploy", approval.VerdictAsk},

@@ -240,6 +240,7 @@ export const panel = {
     'reads-network': 'ask',
     'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
+    'unknown-effects': 'do what is not known',
   } as Record<string, string>,
   wide: {
     project: 'It runs what the project’s files say, whatever that will be then.',
