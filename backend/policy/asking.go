@@ -169,7 +169,19 @@ func always(asked []part) []approval.Entry {
 		}
 		entries.add(e)
 	}
-	return entries.list
+	return slices.DeleteFunc(slices.Clone(entries.list), func(e approval.Entry) bool {
+		return slices.ContainsFunc(entries.list, func(o approval.Entry) bool { return coversBare(o, e) })
+	})
+}
+
+// coversBare reports whether an entry is the same as one without variables, and names
+// some.
+func coversBare(o, e approval.Entry) bool {
+	if len(o.Env) == 0 || len(e.Env) > 0 {
+		return false
+	}
+	o.Env = nil
+	return sameEntries([]approval.Entry{o}, []approval.Entry{e})
 }
 
 // accepting is an entry that is there, with the files that changed under it.

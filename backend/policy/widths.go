@@ -11,6 +11,7 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/command"
 	"github.com/countersign-app/countersign/backend/display"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // part is a command of the request that asks and that an entry can let pass.
@@ -37,7 +38,7 @@ func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []app
 			continue
 		}
 		never[i] = true
-		stays = append(stays, s.Finding)
+		stays = append(stays, kept(seg, s))
 	}
 	if j.Whole {
 		stays = append(stays, r.whole(in, j.Security)...)
@@ -46,6 +47,18 @@ func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []app
 		}
 	}
 	return asked, stays
+}
+
+// kept is what keeps a command from being remembered.
+func kept(s *approval.Segment, j approval.SegmentJudgement) approval.Finding {
+	if j.Reason == approval.ReasonAllowlistMiss && moreRights(s) {
+		return say(approval.ReasonWrapperUnclear, path.Base(s.Argv[0])+" runs commands with more rights than yours")
+	}
+	return j.Finding
+}
+
+func moreRights(s *approval.Segment) bool {
+	return s.Program != nil && (programs.Raises(path.Base(s.Argv[0])) || programs.Raises(path.Base(s.Program.File.Path)))
 }
 
 // newPart reports false for a command that asks whatever the entries say.
@@ -58,7 +71,7 @@ func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part
 	if s.Builtin != "" {
 		return p, len(s.Findings) > 0 && len(in.reaching(s)) == 0
 	}
-	if kindFinding(s).Reason != approval.ReasonNone {
+	if kindFinding(s).Reason != approval.ReasonNone || moreRights(s) {
 		return p, false
 	}
 	p.entry, ok = entryWith(in, s)
