@@ -38,6 +38,12 @@ func TestThisCode(t *testing.T) {
 		"sh -c x":                              never,
 		"python3.12 -c x .env":                 never,
 		"python3.12 -c 'print(1)' > /dev/null": "",
+		"sqlite3 a.db 'select 1'":              "",
+		"sqlite3 -readonly a.db 'select 1'":    "",
+		"sqlite3 a.db":                         never,
+		"sqlite3 a.db '.shell sh'":             never,
+		"sqlite3 a.db <<< 'select 1'":          never,
+		"cd /tmp && sqlite3 a.db 'select 1'":   never,
 	} {
 		req := bash(text)
 		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))

@@ -226,6 +226,9 @@ func (a *arguments) finish(p *profile) {
 	}
 	if guards := p.lists["guards"]; !a.has["alone"] && slices.ContainsFunc(guards, func(o string) bool { return !a.has[o] }) {
 		a.find(approval.ReasonInlineCode, "%s may start programs that what it reads names: with %s it does not", p.name, strings.Join(guards, " and "))
+		if a.plan.Folder.Holds(a.start) { // its program is in its words
+			a.findings[len(a.findings)-1].Allowed = approval.AllowThisCode
+		}
 	}
 	if len(p.lists["late"]) > 0 && !a.has["late"] && !a.has["alone"] {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
