@@ -98,6 +98,7 @@ const (
 	OpAsk    Op = "ask"    // fails where Condition does not hold
 	OpSum    Op = "sum"    // fails where the one of Sums is 0
 	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
+	OpBehind Op = "behind" // the kid in a subshell, in the background until the text is over
 )
 
 // Node is one step of a plan.
@@ -107,6 +108,7 @@ type Node struct {
 	// Seg is an index into the plan's segments; it counts only for OpRun.
 	Seg int `json:"seg,omitempty"`
 	// Name and Words are those of OpFor, Words those of OpCase; Assigns those of OpAssign.
+	// Name is also how the kid of OpBehind is written.
 	Name    string   `json:"name,omitempty"`
 	Words   []Word   `json:"words,omitempty"`
 	Assigns []Assign `json:"assigns,omitempty"`

@@ -81,6 +81,23 @@ var asShells = []struct {
 		`yes | while read -r l; do echo $l; break; done`, `seq 3 | while read -r x; do echo "$x"; done | wc -l`, `printf 'é ü\n' | while read -r a b; do echo "$b$a"; done`, `printf 'a.txt\nb.txt\n' | while read -r f; do cat "$f"; done`, `echo "a:b" | while read -r x; do echo "${x%%:*} ${x#*:}"; done`,
 		`! read -r x; echo $?`, `if read -r x < a.txt; then echo "got $x"; fi`, `x=$(read -r y; echo "$y"); echo "[$x]"`, `set -e; read -r x; echo never`, `seq 3 | (read -r a; echo $a)`, `printf 'a\rb \n' | { read -r x; printf '%s' "$x" | od -c; }`,
 	}},
+	{"background", false, []string{
+		`true & wait`, `false & wait; echo $?`, `false; true & echo $?; wait`, `{ echo a; echo b; } & wait`, `(echo a; exit 3) & wait; echo $?`, `echo a | cat & wait; echo b`, `echo a && echo b & wait`, `false || echo b & wait`,
+		`cat & wait; echo read`, `{ cat; } & wait`, `(cat; cat a.txt) & wait`, `cat | cat & wait`, `cat && cat & wait`, `cat <a.txt & wait`, `(cat) <a.txt & wait`, "cat <<'E' & wait\nhi\nE", `cat a.txt >/dev/null & wait`, `echo err >&2 & wait`,
+		`x=1; x=2 & wait; echo $x`, `x=1; { x=2; echo $x; } & wait; echo $x`, `cd sub & wait; pwd`, `{ cd sub; pwd; } & wait; pwd`, `cd sub; cat c.txt & cd ..; wait; cat a.txt`, `exit 3 & wait; echo on`, `exit 3 & wait $!; echo $?`, `set -e; false & wait; echo on`, `set -e; { false; echo no; } & wait; echo on`,
+		`for i in 1 2 3; do sh -c "exit $i" & done; wait; echo $?`, `for i in 1 2 3; do echo $i & wait; done`, `i=0; while [ $i -lt 3 ]; do i=$((i+1)); { echo $i; } & wait; done; echo $i`, `if true & then echo yes; fi; wait`, `case a in a) echo in & wait;; esac`,
+		`sh -c 'exit 3' & wait $!; echo $?; wait $!; echo $?`, `sh -c 'exit 3' & p=$!; sh -c 'exit 4' & q=$!; wait $p $q; echo $?; wait "$q" "$p"; echo $?`, `(exit 5) & wait $!; echo $?`, `false | true & wait $!; echo $?; true | false & wait $!; echo $?`, `{ exit; } & wait $!; echo $?`, `false; exit & wait $!; echo $?`,
+		`echo a & wait $!; echo $?`, `x=1 & wait $!; echo $?`, `cat nope & wait $!; echo $?`, `sh -c 'exit 3' & p=$!; (wait $p 2>/dev/null; echo in $?); wait $p; echo $?`, `set -e; false & wait $!; echo no`, `set -e; false & wait $! || echo or`, `wait; echo $?`, `false; wait; echo $?`,
+		`sleep 20 & kill $!; { wait $!; } 2>/dev/null; echo $?`, `sleep 20 & p=$!; kill -9 $p; { wait $p; } 2>/dev/null; echo $?`, `sleep 20 & kill -HUP $!; { wait $!; } 2>/dev/null; echo $?`, `sleep 20 & kill -0 $!; echo $?; kill -s TERM $!; { wait $!; } 2>/dev/null; echo $?`,
+		`sleep 20 & p=$!; sleep 20 & q=$!; kill $p $q; echo $?; { wait $p; } 2>/dev/null; echo $?; { wait $q; } 2>/dev/null; echo $?`, `true & p=$!; wait $p; kill $p 2>/dev/null; echo $?`, `sleep 20 & kill $! && { wait $!; } 2>/dev/null || echo ended $?`, `(sleep 0.2; echo late) & echo soon; wait; echo end`,
+		`sh -c 'trap "echo bye; exit 7" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 1; kill $p; wait $p; echo $?`, `(sleep 0.2; exit 6) & p=$!; sh -c "exit 1"; wait $p; echo $?`, `sleep 20 & p=$!; (kill $p); { wait $p; } 2>/dev/null; echo $?`, `sleep 20 & p=$!; { sleep 0.2; kill $p; } & { wait $p; } 2>/dev/null; echo $?; wait`,
+		`{ { echo in & wait; }; echo out; } & wait`, `(true & wait $!; echo $?)`,
+		`[ "$(echo 1)" = 1 ] & wait $!; echo $?`, `x='a  b'; printf '<%s>\n' $x "$x" & wait`, `for f in *.txt; do wc -l <a.txt & wait; done`, `true & [ -n "$!" ] && echo set; case $! in *[!0-9]*) echo no;; *) echo digits;; esac; wait`, `true & x=$!; [ "$x" -gt 1 ]; echo $?; wait`,
+	}},
+	{"background of bash", true, []string{
+		`[[ a == b ]] & wait $!; echo $?`, `((0)) & wait $!; echo $?`, `for ((i=0;i<2;i++)); do echo $i & wait; done`, `sleep 20 & kill -SIGTERM $!; wait $!; echo $?`,
+		`set -o pipefail; false | true & wait $!; echo $?`, `true & [[ $! -gt 1 ]]; echo $?; wait`,
+	}},
 	{"sums of bash", true, []string{
 		`x=10; if (( x > 5 && x < 20 )); then echo in; fi; (( x == 10 )) || echo no`, `((0)) || echo zero; ((1)) && echo one; ((5-5)); echo $?`,
 		`i=0; ((i++)); echo $? $i; ((i++)); echo $? $i; ((++i)); echo $i; ((i--)); ((--i)); echo $i`, `i=2; ((i+=3)); ((i*=2)); ((i-=1)); ((i/=2)); ((i%=3)); ((i=i+7)); echo $i; ((i=0)); echo $?`,
