@@ -72,6 +72,8 @@ const (
 	EffectNetwork Effect = "network"
 	// EffectUnseen reads folders with more files than were looked at for secrets.
 	EffectUnseen Effect = "unseen"
+	// EffectBehind goes on in the background until the whole text is over.
+	EffectBehind Effect = "behind"
 )
 
 // Op is what a node of a plan does.

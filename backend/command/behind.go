@@ -36,6 +36,9 @@ func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
 	if !ok {
 		return nil, false
 	}
+	if _, group := stmt.Cmd.(*syntax.Block); group { // one of a single command ends in another way than that
+		node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}}
+	}
 	written := strings.TrimRight(t.text[stmt.Pos().Offset():stmt.Semicolon.Offset()], " \t")
 	return &approval.Node{Op: approval.OpBehind, Kids: []approval.Node{*node}, Name: written}, true
 }
@@ -87,6 +90,17 @@ func variable(word approval.Word) (name string) {
 		}
 	}
 	return name
+}
+
+// tellBehinds notes what runs in the background, which a person is told.
+func (t *textJob) tellBehinds() {
+	for i := range t.plan.Segments {
+		seg, at := &t.plan.Segments[i], t.root(i)
+		inside := func(b behind) bool { return b.from <= at && at < b.to }
+		if t.tick(len(t.behinds)) && slices.ContainsFunc(t.behinds, inside) {
+			seg.Effects = append(slices.Clip(seg.Effects), approval.EffectBehind)
+		}
+	}
 }
 
 // hold keeps what is read until the returned function is called from starting

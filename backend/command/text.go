@@ -49,6 +49,7 @@ func (j *job) text(text, shell string) {
 	t.startsOutputs()
 	t.judgeFed()
 	t.tellOutputs()
+	t.tellBehinds()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}

@@ -38,7 +38,7 @@ const taskFiles = 4
 // behind starts a command in the background, in a subshell. It reads nothing.
 func (sh *shell) behind(n *approval.Node, io stdio, tested bool) {
 	kid := &n.Kids[0]
-	if tested && sh.errexit && kid.Op != approval.OpRun {
+	if tested && sh.posix() && !isSimple(kid) && sh.mayExit() {
 		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what set -e does to a command in the background here"))
 		return
 	}
@@ -71,6 +71,11 @@ func (sh *shell) behind(n *approval.Node, io stdio, tested bool) {
 		defer rescue.Catch(sh.log, "a command in the background", func() { sh.deny(Outer, failed()) })
 		t.status = t.as(sub.walk(kid, all, tested))
 	}()
+}
+
+// mayExit reports whether the shell has the option -e, or may get it.
+func (sh *shell) mayExit() bool {
+	return sh.errexit || slices.ContainsFunc(sh.job.Plan.Segments, func(s approval.Segment) bool { return s.Builtin == "set" })
 }
 
 // isSimple reports whether a part of a plan is one simple command.

@@ -28,7 +28,7 @@ var asShells = []struct {
 		`p=/usr/lib/foo.tar.gz; echo ${p##*/} ${p%/*} ${p%%.*} ${p#*/} ${p%.gz} ${p#/usr} ${p#x} ${p%x}`, `p=a/b/c; echo "${p##*/}" "${p%/*}" "${p%%/*}" "${p#*/}"`,
 		`p=aXbXc; s=X; echo "${p#*"$s"}" ${p%"$s"*} "${p%%"$s"*}"`, `p='a*b*c'; printf '%s\n' "${p#*\*}" "${p%\**}"`, `x='[a'; echo ${x#[}`, `p=abc; echo ${p#?} ${p%?} ${p#[a-b]} ${p##[!x]} ${p%[[:alpha:]]}`,
 		`p=' x '; echo "${p# }|${p% }|"`, `p=é.é; echo ${p%.*} ${p#*.}`, `for f in a.txt b.txt; do echo "${f%.txt}.md"; done`, `p=a.b; echo ${p%.*}.${p##*.}`,
-		`set -u; echo ${y:-ok} ${y+no} ${y-ok}`, `set -u; echo ${#y}; echo after`, `set -u; echo ${y#a}; echo after`, `set -u; (echo ${y%a}); echo $?`, `set -u; x=$(echo ${y#a}); echo "$?"`,
+		`set -u; echo ${y:-ok} ${y+no} ${y-ok}`, `set -u; y=a; echo ${y:-"$x"} "${y-$x}"`, `set -u; echo ${#y}; echo after`, `set -u; echo ${y#a}; echo after`, `set -u; (echo ${y%a}); echo $?`, `set -u; x=$(echo ${y#a}); echo "$?"`,
 		`echo ${y:?}; echo after`, `echo "${y?}"; echo after`, `echo ${y:?not here}; echo after`, `(echo ${y:?bad}); echo $?`, `set -e; echo ${y:?a b}; echo after`, `x=v; echo ${x:?no} ${x?no}`,
 		`x=; echo ${x?} ${x:?nothing}`, `x=$(echo ${y:?bad}) || echo no`,
 		`x=a; for i in 1 2 3; do x=${x}b; done; echo ${#x} ${x#ab}`,
