@@ -357,13 +357,7 @@ func (u *run) grace() time.Duration {
 
 // report fills in the result of a run that is over.
 func (u *run) report(r *approval.Result, last outcome, err error) {
-	u.out.result(r)
-	if line := u.tasks.told(); line != "" {
-		if len(r.Stderr) > 0 && r.Stderr[len(r.Stderr)-1] != '\n' {
-			line = "\n" + line
-		}
-		r.Stderr = append(r.Stderr, line...)
-	}
+	u.out.result(r, u.tasks.told())
 	r.Denied = u.denial
 	r.Ended = u.now()
 	refused := (*startError)(nil)
