@@ -139,8 +139,9 @@ func (t *textJob) root(i int) int {
 	return i
 }
 
-// changedMeanwhile asks about what reads a program from a file, or whole folders, while
-// something else may write that, and one of the two is in the background.
+// changedMeanwhile asks where a program is in a file that something else may write at the
+// same time, or where files are looked at that something else may put there, links too, and
+// one of the two is in the background.
 func (t *textJob) changedMeanwhile() {
 	segments := t.plan.Segments
 	for _, b := range t.behinds {
@@ -148,7 +149,7 @@ func (t *textJob) changedMeanwhile() {
 			return
 		}
 		for i := range segments {
-			if !segments[i].FromFile && !segments[i].Walks {
+			if !segments[i].FromFile && !segments[i].Walks && !segments[i].Looked {
 				continue
 			}
 			for k := range segments {
@@ -158,7 +159,7 @@ func (t *textJob) changedMeanwhile() {
 				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
 					continue
 				}
-				if segments[i].FromFile && writesAnything(segments[k]) || segments[i].Walks && carries(&segments[k]) {
+				if segments[i].FromFile && k != i && writesAnything(segments[k]) || !segments[i].Named && carries(&segments[k]) {
 					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
 					break
 				}

@@ -75,6 +75,13 @@ func TestBehind(t *testing.T) {
 		{`ls & kill $$`, `? kill:runtime-value kill:evaluates`},
 		{`ls & S=-9; kill $S $!`, `? kill:evaluates`},
 
+		// What may put a link where another looks at the same time.
+		{`mv a b & rg x`, `seq(behind(mv a b), rg x) rg:runtime-value`},
+		{`rg x & mv a b`, `seq(behind(rg x), mv a b) rg:runtime-value`},
+		{`mv a b & rg x c`, `seq(behind(mv a b), rg x c) rg:runtime-value`},
+		{`mv a b; rg x & wait`, `seq(mv a b, behind(rg x), wait)`},
+		{`cp a b & cp a c`, `seq(behind(cp a b), cp a c) cp:runtime-value cp:runtime-value`},
+		{`for f in a b; do cp $f sub & done; wait`, `seq(for(behind(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
 		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
 	} {
 		got := show(wide().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p")))

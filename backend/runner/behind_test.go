@@ -203,6 +203,36 @@ func TestKillNothingElse(t *testing.T) {
 	mustBeGone(t, t.Name())
 }
 
+// TestWaitAgain: what bash remembers of what has ended is said as bash does, and what
+// other shells, or bash by chance, say in another way ends the run.
+func TestWaitAgain(t *testing.T) {
+	needs(t, "bash")
+	r, dir := newRunner(t), scriptFolder(t)
+	for text, inBash := range map[string]bool{
+		`sh -c 'exit 3' & wait $!; echo $?; wait $!; echo $?`:                                        true,
+		`sh -c 'exit 3' & p=$!; sh -c 'exit 4' & q=$!; wait $p $q; echo $?; wait "$q" "$p"; echo $?`: true,
+		`sleep 20 & p=$!; true & q=$!; wait $q; kill $p $q 2>/dev/null; echo $?; wait`:               true,
+		`sh -c 'exit 3' & p=$!; wait; wait $p; echo $?`:                                              false,
+		`sh -c 'exit 3' & p=$!; wait $p; wait; wait $p; echo $?`:                                     false,
+		`set -e; if { { false; echo no; } & wait $!; }; then echo yes; fi`:                           true,
+		`if { { set -e; false; echo no; } & wait $!; }; then echo yes; fi`:                           true,
+		`set -e; { (false; echo no) & wait $!; } || echo or`:                                         true,
+	} {
+		if inBash {
+			if how := likeShell(t, r, "bash", text); how != "same" {
+				t.Errorf("bash: %s: %s", text, how)
+			}
+		}
+		for _, shell := range []string{"bash", "dash"} {
+			job := scriptJob(t, shell, dir, text)
+			if got := run1(t, r, *job); (got.Denied == nil) != (inBash && shell == "bash") || got.Denied != nil && got.Denied.Reason != approval.ReasonRuntimeValue {
+				t.Errorf("%s: %s: %+v", shell, text, got.Denied)
+			}
+		}
+	}
+	mustBeGone(t, t.Name())
+}
+
 // TestBehindIsJudgedAnew: what may change in the background until the end of the text is
 // judged again right before it starts, and so is what starts in the background.
 func TestBehindIsJudgedAnew(t *testing.T) {

@@ -226,7 +226,11 @@ func (w *writer) statement(deep int) string {
 		}
 		// A shell leaves its children alone, so each text waits for them.
 		text := w.of("{ "+inner()+"; }", "("+inner()+")", "{ "+inner()+"; }"+w.around(), w.simple(0), w.of("exit 3", "false", "x=b", "cd $HOME/sub", "true", "(exit 4)", "{ set -e; false; echo no; }"))
-		behind := w.of("", "wait; ", "wait; echo $?; ", "wait $!; echo $?; ", "wait \"$!\" || echo or; ", "p=$!; wait $p; echo $?; wait \"$p\"; echo $?; ")
+		again := `; wait "$p"; echo $?`
+		if w.posix {
+			again = ""
+		}
+		behind := w.of("", "wait; ", "wait; echo $?; ", "wait $!; echo $?; ", "wait \"$!\" || echo or; ", "p=$!; wait $p; echo $?"+again+"; ")
 		if behind == "" { // nothing of both can be seen, in whatever order they run
 			return "{ { " + inner() + "; } >/dev/null 2>&1 & " + w.of("echo a", "x=c", ":", "echo $?") + "; wait; }"
 		}

@@ -23,6 +23,7 @@ type task struct {
 	// any more, and over when it has ended, with its status.
 	begun, killed, over chan struct{}
 	status              ending
+	told                bool // the shell that started it waited for it, by its number
 
 	mu       sync.Mutex
 	number   string // what $! is, once the text asked
@@ -137,6 +138,8 @@ func (sh *shell) numberOf() (string, bool) {
 	select {
 	case <-t.begun:
 	case <-t.over:
+	case <-sh.killed():
+		return "", false
 	case <-sh.ctx.Done():
 		return "", false
 	}
@@ -172,7 +175,7 @@ func (sh *shell) numbered(number string) (t *task, ok bool) {
 // awaits does what wait does: it waits for these tasks of this shell, or for all.
 func (sh *shell) awaits(numbers []string, stderr int) ending {
 	if len(numbers) == 0 {
-		for _, t := range sh.jobs {
+		for _, t := range sh.jobs[sh.waited:] {
 			sh.awaitTask(t)
 		}
 		sh.waited = len(sh.jobs)
@@ -181,33 +184,38 @@ func (sh *shell) awaits(numbers []string, stderr int) ending {
 	last := ending{}
 	for _, number := range numbers {
 		t, ok := sh.numbered(number)
+		at := slices.Index(sh.jobs, t)
 		switch {
 		case !ok:
 			return ending{}
-		case t != nil && !sh.posix() && slices.Contains(sh.jobs[:sh.waited], t):
-			sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what wait tells of a command that a wait for all waited for"))
-			return ending{}
-		case t != nil && slices.Contains(sh.jobs, t):
-			last = sh.awaitTask(t)
-		case sh.posix():
+		case at < 0 && sh.posix():
 			last = ending{code: 127}
-		default:
+		case at < 0:
 			last = say(stderr, 127, "wait: pid %s is not a child of this shell", number)
+		case at < sh.waited || t.told && sh.posix():
+			sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what is told to a second wait for %s", number))
+			return ending{}
+		default:
+			last, t.told = sh.awaitTask(t), true
 		}
 	}
 	return ending{code: last.status()}
 }
 
+// killed is closed when the shell is part of a task that was killed.
+func (sh *shell) killed() <-chan struct{} {
+	if sh.task == nil {
+		return nil
+	}
+	return sh.task.killed
+}
+
 // awaitTask waits until a task, or the run, or the shell is over.
 func (sh *shell) awaitTask(t *task) ending {
-	var killed chan struct{}
-	if sh.task != nil {
-		killed = sh.task.killed
-	}
 	select {
 	case <-t.over:
 		return t.status
-	case <-killed:
+	case <-sh.killed():
 	case <-sh.ctx.Done():
 	}
 	return ending{}
@@ -244,8 +252,11 @@ func (sh *shell) kills(args []string, stderr int) ending {
 			say(stderr, 1, "kill: (%s) - No such process", number)
 		}
 	}
-	if gone == len(numbers) || gone > 0 && sh.posix() {
+	switch {
+	case gone == len(numbers):
 		return ending{code: 1}
+	case gone > 0 && sh.posix():
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on the status of a kill where some have ended"))
 	}
 	return ending{}
 }
