@@ -221,8 +221,8 @@ func (w *writer) statement(deep int) string {
 	inner := func() string { return w.list(2, deep-1) }
 	switch w.IntN(24) {
 	case 22, 23:
-		if w.stages > 0 {
-			break
+		if w.stages > 0 || w.files && w.IntN(6) > 0 {
+			break // it often asks
 		}
 		// A shell leaves its children alone, so each text waits for them.
 		text := w.of("{ "+inner()+"; }", "("+inner()+")", "{ "+inner()+"; }"+w.around(), w.simple(0), w.of("exit 3", "false", "x=b", "cd $HOME/sub", "true", "(exit 4)", "{ set -e; false; echo no; }"))
