@@ -110,7 +110,6 @@ type Node struct {
 	// Seg is an index into the plan's segments; it counts only for OpRun.
 	Seg int `json:"seg,omitempty"`
 	// Name and Words are those of OpFor, Words those of OpCase; Assigns those of OpAssign.
-	// Name is also how the kid of OpBehind is written.
 	Name    string   `json:"name,omitempty"`
 	Words   []Word   `json:"words,omitempty"`
 	Assigns []Assign `json:"assigns,omitempty"`
@@ -124,6 +123,9 @@ type Node struct {
 	Condition *Condition `json:"condition,omitempty"`
 	// Sums are those of OpSum and OpCount.
 	Sums []Sum `json:"sums,omitempty"`
+	// Start and End are where the kid of OpBehind stands in the plan's text.
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
 	// Portable asks OpTime for the short form of time -p.
 	Portable bool `json:"portable,omitempty"`
 }

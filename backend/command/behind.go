@@ -39,8 +39,9 @@ func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
 	if _, group := stmt.Cmd.(*syntax.Block); group { // one of a single command ends in another way than that
 		node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}}
 	}
-	written := strings.TrimRight(t.text[stmt.Pos().Offset():stmt.Semicolon.Offset()], " \t")
-	return &approval.Node{Op: approval.OpBehind, Kids: []approval.Node{*node}, Name: written}, true
+	start := int(stmt.Pos().Offset())
+	end := start + len(strings.TrimRight(t.text[start:stmt.Semicolon.Offset()], " \t"))
+	return &approval.Node{Op: approval.OpBehind, Kids: []approval.Node{*node}, Start: start, End: end}, true
 }
 
 // ofBehinds reports whether a wait or a kill is about commands of this text in the

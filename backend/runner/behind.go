@@ -48,7 +48,7 @@ func (sh *shell) behind(n *approval.Node, io stdio, tested bool) {
 		return
 	}
 	t := &task{
-		text: n.Name, needs: needs, alone: kid.Op == approval.OpRun && !isBuiltin(&sh.job.Plan.Segments[kid.Seg]), outer: sh.task,
+		text: sh.written(n), needs: needs, alone: kid.Op == approval.OpRun && !isBuiltin(&sh.job.Plan.Segments[kid.Seg]), outer: sh.task,
 		begun: make(chan struct{}), killed: make(chan struct{}), over: make(chan struct{}),
 	}
 	if err := sh.enlist(t); err != nil {
@@ -71,6 +71,15 @@ func (sh *shell) behind(n *approval.Node, io stdio, tested bool) {
 		defer rescue.Catch(sh.log, "a command in the background", func() { sh.deny(Outer, failed()) })
 		t.status = t.as(sub.walk(kid, all, tested))
 	}()
+}
+
+// written is how a command in the background is written.
+func (u *run) written(n *approval.Node) string {
+	text := u.job.Plan.Text
+	if n.Start < 0 || n.Start > n.End || n.End > len(text) {
+		return ""
+	}
+	return text[n.Start:n.End]
 }
 
 // mayExit reports whether the shell has the option -e, or may get it.
