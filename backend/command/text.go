@@ -48,6 +48,7 @@ func (j *job) text(text, shell string) {
 	t.changedMeanwhile()
 	t.startsOutputs()
 	t.judgeFed()
+	t.fedUnknown()
 	t.tellOutputs()
 	t.tellBehinds()
 	if j.who == approval.Theirs {
@@ -177,6 +178,8 @@ type textJob struct {
 	upstream []stretch
 	texts    []fedText
 	fromFile bool
+	// feedsGroup tells that a group of commands has an input of its own.
+	feedsGroup bool
 	// maybeAdded tells that PATH was changed on one side of && or ||.
 	maybeAdded bool
 	// outputs are the files that redirections write.
