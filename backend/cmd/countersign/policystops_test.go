@@ -221,7 +221,7 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"waymark", "npm test", approval.VerdictAsk},
 		{"petrel", "node scripts/build-fonts.mjs --check", approval.VerdictAllow},
 		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAsk}, // "sync" sends
-		{"petrel", "node server/src/index.ts", approval.VerdictAsk}, // no script
+		{"petrel", "node server/src/index.ts", approval.VerdictAsk},               // no script
 		{"saltmarsh", "mise run lint", approval.VerdictAllow},
 		{"saltmarsh", "mise run deploy", approval.VerdictAsk},
 		{"saltmarsh", "mise run lint ::: deploy", approval.VerdictAsk},
