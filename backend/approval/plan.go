@@ -72,6 +72,8 @@ const (
 	EffectNetwork Effect = "network"
 	// EffectUnseen reads folders with more files than were looked at for secrets.
 	EffectUnseen Effect = "unseen"
+	// EffectBehind goes on in the background until the whole text is over.
+	EffectBehind Effect = "behind"
 )
 
 // Op is what a node of a plan does.
@@ -98,6 +100,7 @@ const (
 	OpAsk    Op = "ask"    // fails where Condition does not hold
 	OpSum    Op = "sum"    // fails where the one of Sums is 0
 	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
+	OpBehind Op = "behind" // the kid in a subshell, in the background until the text is over
 )
 
 // Node is one step of a plan.
@@ -120,6 +123,9 @@ type Node struct {
 	Condition *Condition `json:"condition,omitempty"`
 	// Sums are those of OpSum and OpCount.
 	Sums []Sum `json:"sums,omitempty"`
+	// Start and End are where the kid of OpBehind stands in the plan's text.
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
 	// Portable asks OpTime for the short form of time -p.
 	Portable bool `json:"portable,omitempty"`
 }

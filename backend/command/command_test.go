@@ -214,7 +214,6 @@ var texts = []struct{ in, want string }{
 	{`echo x >& /dev/sda`, `? FLOOR`},
 	{`echo x 3>/dev/sda`, `? FLOOR`},
 	// What is not understood asks.
-	{`ls &`, `? !approval-required`},
 	{`ls > out`, `ls ls:writes-file`},
 	{`ls >> out`, `ls ls:writes-file`},
 	{`ls >&-`, `? ls:writes-file`},
@@ -664,6 +663,17 @@ func TestChangedOnTheWay(t *testing.T) {
 		{`git status && tee d/x`, false, true},
 		{`git status && ls && ./run.sh`, false, true},
 		{`git status && git log`, false, false},
+		{`awk -f prog.awk & tee prog.awk`, true, true},
+		{`cat a | tee prog.awk & awk -f prog.awk`, true, true},
+		{`tee prog.awk & wait; awk -f prog.awk`, true, true},
+		{`tee prog.awk; awk -f prog.awk & wait`, false, true},
+		{`sort a & awk -f prog.awk`, false, true},
+		{`awk -f prog.awk & env tee b`, true, true},
+		{`for f in a b; do tee prog.awk; awk -f prog.awk & done`, true, true},
+		{`for f in a b; do { tee prog.awk; awk -f prog.awk; } & done`, true, true},
+		{`for f in a b; do awk -f prog.awk & done; tee b`, true, true},
+		{`for f in a b; do tee b; done; awk -f prog.awk & ls`, false, true},
+		{`while ls; do { awk -f prog.awk & }; tee b; done`, true, true},
 	}
 	for _, test := range tests {
 		for who, want := range map[approval.Who]bool{approval.Ours: test.ours, approval.Theirs: test.theirs} {
@@ -675,8 +685,8 @@ func TestChangedOnTheWay(t *testing.T) {
 					return f.Reason == approval.ReasonRuntimeValue
 				})
 			}
-			if strings.Contains(test.text, "(") && who == approval.Theirs {
-				got = plan.Root == nil // a group always asks
+			if strings.ContainsAny(strings.ReplaceAll(test.text, "&&", ""), "(&") && who == approval.Theirs {
+				got = plan.Root == nil // a group always asks, and the background
 			}
 			if got != want {
 				t.Errorf("%s (%s): asks %v, want %v: %s", test.text, who, got, want, show(plan))

@@ -44,6 +44,9 @@ func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (ap
 			t.asksStatus()
 			return approval.Part{Kind: approval.PartVar, Text: "?"}, true
 		}
+		if plainParameter(part) && part.Param.Value == "!" {
+			return approval.Part{Kind: approval.PartVar, Text: "!"}, t.who == approval.Ours
+		}
 		if part.Param == nil || !t.mayRead(part.Param.Value) {
 			return approval.Part{}, false
 		}
@@ -62,6 +65,7 @@ func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (ap
 		t.feeds++
 		defer func() { t.feeds-- }()
 		defer t.inside()()
+		defer t.hold()()
 		node, ok := t.stmts(part.Stmts, &dir)
 		t.stale = true
 		return approval.Part{Kind: approval.PartOutput, Run: node}, ok

@@ -35,13 +35,21 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		return nil, false
 	}
 	if stmt.Background || stmt.Coprocess || stmt.Disown {
-		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
+		return t.behind(stmt, *dir)
 	}
+	return t.foreground(stmt, dir)
+}
+
+// foreground plans a statement, whatever stands behind it.
+func (t *textJob) foreground(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 	var node *approval.Node
 	ok, entered, added := true, *dir, t.added
 	if stmt.Negated { // what becomes of a status that a break leaves is not the same to all
 		defer func(loops []string) { t.loops = loops }(t.loops)
 		t.loops = nil
+	}
+	if redirectsInput(stmt) {
+		defer t.hold()()
 	}
 	if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
 		if node, ok = t.jump(stmt, call, *dir); node == nil && ok {
@@ -232,9 +240,10 @@ func (t *textJob) pipe(cmd *syntax.BinaryCmd, dir string) (*approval.Node, bool)
 		t.passesOn += passesOn
 		reads := readLater(stages[i+1:])
 		t.feeds += reads
-		leave := t.inside()
+		leave, let := t.inside(), t.hold()
 		kid, fine := t.stmt(stage, &inside)
 		leave()
+		let()
 		t.feeds -= reads
 		if t.passesOn -= passesOn; passesOn > 0 {
 			_, simple := stage.Cmd.(*syntax.CallExpr)
@@ -326,7 +335,7 @@ func (t *textJob) overtaken() {
 			} else if i < stages[len(stages)-1] {
 				stage[i], _ = slices.BinarySearch(stages, i+1)
 			}
-			if seg.Program != nil && seg.Kind != approval.KindReader && (seg.Looked || !seg.Profiled) {
+			if writesAnything(seg) {
 				writers[stage[i]] = seg.Argv[0]
 			}
 		}

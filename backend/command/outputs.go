@@ -316,17 +316,15 @@ func (j *job) namesFile(seg *approval.Segment, at string) bool {
 	return false
 }
 
-// readsMeanwhile reports whether a segment is a stage of a pipeline in which another
-// one writes a file, which it was judged by.
+// readsMeanwhile reports whether a segment is judged by a file that another command may
+// write at the same time: another stage of its pipeline, or one where the one or the other
+// is in the background.
 func (t *textJob) readsMeanwhile(index int, out output) bool {
 	seg := &t.plan.Segments[index]
 	if seg.Program == nil || seg.Kind == approval.KindReader || seg.Profiled && !seg.Looked && !seg.FromFile {
 		return false
 	}
-	at := index
-	for t.plan.Segments[at].Via > 0 {
-		at = t.plan.Segments[at].Via - 1
-	}
+	at := t.root(index)
 	for _, stages := range t.pipes {
 		from, end := stages[0], stages[len(stages)-1]
 		if at < from || at >= end || out.to <= from || out.from >= end {
@@ -336,5 +334,5 @@ func (t *textJob) readsMeanwhile(index int, out output) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(t.behinds, func(b behind) bool { return b.meets(at, out.from, out.to) }) && t.namesFile(seg, out.path)
 }

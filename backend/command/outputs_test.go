@@ -150,8 +150,11 @@ func TestOutputs(t *testing.T) {
 		{"echo a > prog; ./prog", never}, {"echo a > run.py; python3 run.py", never}, {"python3 run.py; echo a > run.py", never}, {"python3 run.py > run.py", never}, {"echo a > new; ./new", never}, {"echo a > p.awk; awk -f p.awk file", never},
 		{"for f in a b; do awk -f p.awk file; echo a > p.awk; done", never}, {"cat file > p.awk | awk -f p.awk file", never}, {"cat file > a.tar | tar -xf a.tar", never}, {"{ awk -f p.awk file; } > p.awk", never}, {"echo a > new; bash new", never}, {"echo a > new; . ./new", never}, {"echo a > new; source new", never},
 		{"echo a > Makefile && make", never}, {"echo a > package.json; make", never}, {"make > make.log 2>&1", project}, {"make > make.log; make clean > clean.log", project}, {"echo a > pick; make pick", never},
+		{"awk -f p.awk file & echo a > p.awk", never}, {"echo a > p.awk & awk -f p.awk file", never}, {"tar -xf a.tar & echo a > a.tar", never}, {"echo a > a.tar & sleep 1; tar -xf a.tar", never}, {"{ cat file > a.tar; } & { sleep 1; tar -xf a.tar; } & wait", never},
+		{"for i in 1 2; do tar -xf a.tar & echo a > a.tar; done", never}, {"for i in 1 2; do echo a > a.tar; tar -xf a.tar & done", never}, {"for i in 1 2; do { echo a > a.tar; tar -xf a.tar; } & done", never}, {"echo a > a.tar & wait; tar -xf a.tar", never},
+		{"ls > new &", project}, {"make > make.log 2>&1 & sleep 3; cat make.log", project}, {"{ ls > new; } & ls", project}, {"echo a > new & ./new", never}, {"ls > new & ls > outlink", never},
 		// Descriptors and operators that the runner does not know.
-		{"ls 3> new", never}, {"ls <> new", never}, {"ls >& new", never}, {"ls 0> new", never}, {"ls > new 3>&1", never}, {"> new", never}, {"x=1 > new", never}, {"{ x=1; } > new", never}, {"exec > new", never}, {"ls > new &", never}, {"f() { ls; } > new; f", never},
+		{"ls 3> new", never}, {"ls <> new", never}, {"ls >& new", never}, {"ls 0> new", never}, {"ls > new 3>&1", never}, {"> new", never}, {"x=1 > new", never}, {"{ x=1; } > new", never}, {"exec > new", never}, {"f() { ls; } > new; f", never},
 		{"bash -c 'ls > new'", never}, {"env bash -c 'ls > new'", never}, {"ls > new; ls > ../other/file", never}, {"ls > new > outlink", never}, {"{ ls > new; } > outlink", never}, {"{ ls > outlink; } > new", never},
 	} {
 		if got := covers(b.plan("bash", row.text, approval.Ours)); got != row.want {

@@ -58,6 +58,9 @@ func (t *textJob) assign(list []*syntax.Assign, as assigning, dir string) (*appr
 		case as == forText:
 			ok = t.given(a.Name.Value, textOf(parts), literal(parts)) && ok
 		}
+		if fine && variable(parts) == "!" {
+			t.numbers[a.Name.Value] = true
+		}
 		if fine && !a.Naked {
 			t.gives(a.Name.Value, parts, dir)
 		}
@@ -259,6 +262,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
 	case name == "read" && t.ring2 && t.reads(seg):
+		seg.Builtin = name
+	case (name == "wait" || name == "kill") && t.ofBehinds(seg):
 		seg.Builtin = name
 	case t.activates(seg):
 		return

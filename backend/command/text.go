@@ -16,7 +16,7 @@ import (
 func (j *job) text(text, shell string) {
 	file, unread := read(text, shell)
 	g := textShells[shell]
-	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, lost: map[string]bool{}, made: map[string]bool{}, exported: map[string]bool{}}
+	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, lost: map[string]bool{}, made: map[string]bool{}, exported: map[string]bool{}, numbers: map[string]bool{}}
 	if unread.Reason != "" {
 		j.plan.Findings = append(j.plan.Findings, unread)
 		t.survey(file)
@@ -45,10 +45,12 @@ func (j *job) text(text, shell string) {
 	}
 	j.inVenvs()
 	t.overtaken()
+	t.changedMeanwhile()
 	t.startsOutputs()
 	t.judgeFed()
 	t.fedUnknown()
 	t.tellOutputs()
+	t.tellBehinds()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}
@@ -193,6 +195,12 @@ type textJob struct {
 	// loops are those around what is walked, up to the last subshell: the folder in
 	// which each round begins.
 	loops []string
+	// behinds are the commands in the background; held counts what is around that keeps
+	// a command from being one.
+	behinds []behind
+	held    int
+	// numbers are the variables that are given the number of one.
+	numbers map[string]bool
 }
 
 // collect notes what the text gives to variables, wherever it does.

@@ -61,6 +61,9 @@ func (t *textJob) holdings(p approval.Part, dir string) ([]string, bool) {
 	if p.Text == "?" {
 		return []string{"0"}, true
 	}
+	if p.Text == "!" {
+		return []string{"1"}, true // as any number
+	}
 	values, ok := t.values[p.Text], !t.lost[p.Text]
 	if p.Form != nil && p.Form.Op == approval.FormLength {
 		return []string{"1"}, true

@@ -147,10 +147,16 @@ func (t *textJob) before(seg *approval.Segment, list []approval.Assign) (ok bool
 }
 
 // again tells that what stands from a place in the text on is done more than once:
-// what it sets reaches the programs before it too.
+// what it sets reaches the programs before it too, and what it starts in the background
+// may still run when they do.
 func (t *textJob) again(from, had int) {
 	for i := from; i < len(t.plan.Segments) && had < len(t.env) && t.spend(1); i++ {
 		t.plan.Segments[i].Env = appendNew(t.plan.Segments[i].Env, t.env[had:])
+	}
+	for i := range t.behinds {
+		if b := &t.behinds[i]; b.from >= from {
+			b.since, b.again = min(b.since, from), true
+		}
 	}
 }
 

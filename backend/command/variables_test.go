@@ -105,7 +105,7 @@ func TestVariables(t *testing.T) {
 		{`ld_preload=./x make`, `? !env-refused`},
 		{`LD_PRELOAD=$x make`, `? !env-refused make:runtime-value`},
 		{`LD_PRELOAD+=x make`, `? !env-refused !evaluates`},
-		{`DYLD_INSERT_LIBRARIES=x make &`, `? !env-refused !approval-required`},
+		{`DYLD_INSERT_LIBRARIES=x make &`, `? !env-refused`},
 		{`f() { LD_PRELOAD=x make; }; f`, `? !env-refused !approval-required f:not-found`},
 		{`export BASH_ENV=x; make`, `? !env-refused`},
 		{`declare -x LD_PRELOAD=x; make`, `? !env-refused !evaluates`},

@@ -720,7 +720,7 @@ func TestMatrixVectors(t *testing.T) {
 		}
 		line := "tool"
 		if !c.AnalysisOk {
-			line = "$ tool &"
+			line = "$ coproc tool"
 		}
 		got := judge(p, line, func(in *policy.Input) { in.Claim.Decision = approval.Decision(c.ApprovalDecision) })
 		if (got.Verdict == approval.VerdictAllow) == c.Allowed && (got.Verdict == approval.VerdictAsk) == (c.RequiresAsk && !c.Allowed) {

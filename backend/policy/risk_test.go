@@ -64,7 +64,7 @@ func TestRisk(t *testing.T) {
 		{"$ ls \u200b", "high, unreadable"},
 		{"$ ls x\ufe0f", "high, unreadable"},
 		{"$ ls 'x", "high, unreadable"},
-		{"$ ls & ls", "medium, approval-required"},
+		{"$ coproc ls", "medium, approval-required"},
 	}
 	for _, test := range tests {
 		j := judge(onMiss(), test.line, nil)

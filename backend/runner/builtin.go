@@ -18,6 +18,11 @@ import (
 // found ([, test and printf).
 func isBuiltin(s *approval.Segment) bool { return s.Builtin != "" && s.Program == nil }
 
+// takesNumbers reports whether a builtin takes numbers of commands in the background.
+func takesNumbers(s *approval.Segment) bool {
+	return isBuiltin(s) && (s.Builtin == "wait" || s.Builtin == "kill")
+}
+
 // builtin does what a shell would do itself.
 func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 	args := s.Argv[1:]
@@ -34,6 +39,10 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 		return sh.exit(args, io[2])
 	case "cd":
 		return sh.cd(args, io[2])
+	case "wait":
+		return sh.awaits(args, io[2])
+	case "kill":
+		return sh.kills(args, io[2])
 	case "read":
 		return sh.read(args[1:], len(s.Assigns) > 0, io[0])
 	case "set":

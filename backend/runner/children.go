@@ -119,6 +119,23 @@ func (c *children) groups(u *run) []Process {
 	return list
 }
 
+// has reports whether a program is not reaped.
+func (c *children) has(p *process) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kids[p.PID] == p
+}
+
+// signal signals a program alone, if it is not reaped, so that nothing else can have its
+// number.
+func (c *children) signal(p *process, sig unix.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kids[p.PID] == p {
+		_ = unix.Kill(p.PID, sig) // one that has ended is no error
+	}
+}
+
 // signalGroups signals the group of every program of a run that is not
 // reaped, so that no other group can have its number, and returns these
 // groups.

@@ -180,6 +180,12 @@ func (f *folder) stat(st *unix.Stat_t) error { return unix.Fstat(f.fd, st) }
 // enter returns the path that chdir of a child gets.
 func (f *folder) enter() (string, error) { return byFD(f.fd), nil }
 
+// again is the same folder with a descriptor of its own.
+func (f *folder) again() (*folder, error) {
+	fd, err := unix.FcntlInt(uintptr(f.fd), unix.F_DUPFD_CLOEXEC, 3)
+	return &folder{f.path, fd}, err
+}
+
 func (f *folder) close() { unix.Close(f.fd) }
 
 // widen lets a program write more before it waits for us; without the room

@@ -154,9 +154,14 @@ func (c *collector) add(stream int, b []byte) {
 	}
 }
 
-// result fills in what was collected. Call it after finish.
-func (c *collector) result(r *approval.Result) {
+// result fills in what was collected, and a line of ours behind the errors. Call it after
+// finish.
+func (c *collector) result(r *approval.Result, line string) {
 	r.Stdout, r.Stderr = c.streams()
+	if line != "" && len(r.Stderr) > 0 && r.Stderr[len(r.Stderr)-1] != '\n' {
+		line = "\n" + line
+	}
+	r.Stderr = append(r.Stderr, line...)
 	r.Truncated = c.lost[0] || c.lost[1]
 	if r.Truncated && len(r.Stderr) > 0 {
 		r.Stderr = append(r.Stderr, truncated...)

@@ -30,7 +30,7 @@ func collected(pieces ...piece) approval.Result {
 		c.add(p.stream, []byte(p.text))
 	}
 	var r approval.Result
-	c.result(&r)
+	c.result(&r, "")
 	return r
 }
 
@@ -158,7 +158,7 @@ func TestHeldPipe(t *testing.T) {
 	write(c.write[1], "and this\n")
 	c.finish(20 * time.Millisecond)
 	var r approval.Result
-	c.result(&r)
+	c.result(&r, "")
 	if string(r.Stdout) != "said\n" || string(r.Stderr) != "and this\n" {
 		t.Errorf("got %q, %q", r.Stdout, r.Stderr)
 	}
@@ -202,4 +202,22 @@ func FuzzEcho(f *testing.F) {
 		}
 		checkEcho(t, joined)
 	})
+}
+
+// A line of ours stands behind the errors, and before the mark that some are lost.
+func TestLineOfOurs(t *testing.T) {
+	for written, want := range map[string]string{"": "line\n", "x": "x\nline\n", "x\n": "x\nline\n"} {
+		c, err := newCollector(func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(c.write[1], written)
+		write(c.write[0], strings.Repeat("o", keepHead+1))
+		var r approval.Result
+		c.finish(time.Second)
+		c.result(&r, "line\n")
+		if got := string(r.Stderr); got != want+truncated || strings.Contains(string(r.Stdout), "line") {
+			t.Errorf("%q: %q", written, got)
+		}
+	}
 }

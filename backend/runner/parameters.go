@@ -50,6 +50,10 @@ func (sh *shell) instead(p approval.Part, stderr int) (use bool, e ending, ok bo
 
 // formed is what a form makes of a value.
 func (sh *shell) formed(form *approval.Form, value string, stderr int) (string, ending, bool) {
+	switch form.Op {
+	case approval.FormElse, approval.FormSet, approval.FormNeeds: // their words are for no value
+		return value, ending{}, true
+	}
 	pattern, e, ok := sh.pattern(form.Word, stderr)
 	if !ok {
 		return "", e, false

@@ -19,6 +19,7 @@ import (
 func (u *run) executePlan(dir *folder) (ending, error) {
 	sh := &shell{run: u, dir: dir, env: slices.Clone(u.job.Env), vars: map[string]string{}, marked: map[string]bool{}}
 	defer sh.leave()
+	defer u.endTasks()
 	for _, option := range u.job.Plan.Options {
 		sh.option(option)
 	}
@@ -46,6 +47,12 @@ type shell struct {
 	// of them goes on.
 	leaving int
 	again   bool
+	// jobs are the commands that this shell started in the background, of which a wait for
+	// all waited for so many. latest is the one that $! is about, and task the one that
+	// this shell is part of.
+	jobs         []*task
+	waited       int
+	latest, task *task
 	// substituted tells that a substitution ran in the words of an assignment.
 	substituted bool
 
@@ -55,7 +62,7 @@ type shell struct {
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
 	c := *sh
-	c.own, c.exited, c.leaving = false, false, 0
+	c.own, c.exited, c.leaving, c.jobs, c.waited = false, false, 0, nil, 0
 	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
 	return &c
 }
@@ -80,7 +87,9 @@ func (sh *shell) leave() {
 
 // over reports that no further command of this shell runs, or of the round of a loop
 // that it is in.
-func (sh *shell) over() bool { return sh.exited || sh.leaving > 0 || sh.ctx.Err() != nil }
+func (sh *shell) over() bool {
+	return sh.exited || sh.leaving > 0 || sh.ctx.Err() != nil || sh.task.isKilled()
+}
 
 // rounds ends a round of a loop, and reports whether there may be another one.
 func (sh *shell) rounds() bool {
@@ -146,6 +155,9 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 	case approval.OpCase:
 		sh.cases(n, io, tested)
 	case approval.OpNone:
+		sh.last = ending{}
+	case approval.OpBehind:
+		sh.behind(n, io, tested)
 		sh.last = ending{}
 	case approval.OpLeave, approval.OpAgain:
 		sh.last, sh.leaving, sh.again = ending{}, n.Loops, n.Op == approval.OpAgain
@@ -293,6 +305,11 @@ func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 		if !ok || sh.over() {
 			return ready{}, e, false
 		}
+		if takesNumbers(s) { // and nothing that is not one
+			own := *s
+			own.Argv = words
+			return ready{&own, nil, nil}, ending{}, true
+		}
 		known = len(s.Open) == 0 && slices.Equal(words, argv)
 		argv = words
 	}
@@ -351,6 +368,7 @@ func (sh *shell) launch(seg int, c ready, io stdio) (*process, func() ending) {
 	}
 	p, err := sh.start(launch{seg, c.Segment, c.Program, c.Argv, sh.dir, env, io, c.targets, c.code})
 	if p != nil {
+		sh.task.runs(p)
 		return p, func() ending { return sh.wait(p, seg) }
 	}
 	e := ending{}
@@ -435,7 +453,7 @@ func (sh *shell) stage(n *approval.Node, io stdio, mine []int, tested bool) (p *
 			return sub.launch(n.Seg, c, all)
 		}
 	}
-	sub.inner = sub.inner || n.Op != approval.OpRun && n.Op != approval.OpAssign || len(n.Redirects) > 0
+	sub.inner = sub.inner || !isSimple(n)
 	done := make(chan ending, 1)
 	go func() {
 		defer closeAll(mine...)

@@ -219,7 +219,22 @@ func (w *writer) statement(deep int) string {
 		return w.simple(0)
 	}
 	inner := func() string { return w.list(2, deep-1) }
-	switch w.IntN(22) {
+	switch w.IntN(24) {
+	case 22, 23:
+		if w.stages > 0 || w.files && w.IntN(6) > 0 {
+			break // it often asks
+		}
+		// A shell leaves its children alone, so each text waits for them.
+		text := w.of("{ "+inner()+"; }", "("+inner()+")", "{ "+inner()+"; }"+w.around(), w.simple(0), w.of("exit 3", "false", "x=b", "cd $HOME/sub", "true", "(exit 4)", "{ set -e; false; echo no; }"))
+		again := `; wait "$p"; echo $?`
+		if w.posix {
+			again = ""
+		}
+		behind := w.of("", "wait; ", "wait; echo $?; ", "wait $!; echo $?; ", "wait \"$!\" || echo or; ", "p=$!; wait $p; echo $?"+again+"; ")
+		if behind == "" { // nothing of both can be seen, in whatever order they run
+			return "{ { " + inner() + "; } >/dev/null 2>&1 & " + w.of("echo a", "x=c", ":", "echo $?") + "; wait; }"
+		}
+		return text + " & " + behind + "wait"
 	case 21:
 		if w.posix {
 			return "[ " + w.quoted(deep) + " = x ]"

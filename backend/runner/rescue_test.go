@@ -34,6 +34,7 @@ func TestPanics(t *testing.T) {
 			"one program": argvJob(t, dir, "sleep", "0.01"),
 			"a pipeline":  textJob(t, dir, "{ sleep 0.1 | sleep 100; } | cat"),
 			"builtins":    textJob(t, dir, "{ echo one; sleep 0.1; sleep 100; } | { cat; echo two; } | cat"),
+			"background":  behindJob(t, dir, "{ sleep 0.1; sleep 0.1; } & sleep 0.2; sleep 100"),
 		} {
 			t.Run(name+" of "+mode, func(t *testing.T) {
 				job.ID = strings.ReplaceAll(t.Name(), "/", " ")

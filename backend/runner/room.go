@@ -111,6 +111,7 @@ func (u *run) enter() error {
 		if err != nil {
 			return err
 		}
+		u.size = m
 		n.files, n.places = n.files+m.files, max(1, m.atOnce)
 	}
 	if most := u.room.whole.half(); n.files > most.files { // waiting would not help

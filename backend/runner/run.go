@@ -45,6 +45,9 @@ type run struct {
 	opening sync.Mutex
 	outputs map[string]approval.Redirect
 
+	size  measure // of the plan
+	tasks tasks
+
 	steps, grown atomic.Int64   // steps, and bytes of words and values
 	paid         atomic.Int64   // of these bytes, for how many there is room
 	listed       atomic.Int64   // entries of folders that patterns went through
@@ -106,7 +109,9 @@ func (u *run) do() approval.Result {
 			u.terminate()
 		}
 		<-u.terminated
-		last.cause = cause(ctx)
+		if last.cause = cause(ctx); last.cause == errOver {
+			last.cause = nil
+		}
 	}
 	result.Left = u.clean()
 	u.stopWriting()
@@ -352,7 +357,7 @@ func (u *run) grace() time.Duration {
 
 // report fills in the result of a run that is over.
 func (u *run) report(r *approval.Result, last outcome, err error) {
-	u.out.result(r)
+	u.out.result(r, u.tasks.told())
 	r.Denied = u.denial
 	r.Ended = u.now()
 	refused := (*startError)(nil)

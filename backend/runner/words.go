@@ -164,6 +164,10 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	if p.Text == "?" {
 		return strconv.Itoa(sh.last.status()), ending{}, true
 	}
+	if p.Text == "!" {
+		number, ok := sh.numberOf()
+		return number, ending{}, ok
+	}
 	value, set := sh.lookup(p.Text)
 	switch {
 	case p.Form != nil && p.Form.Op == approval.FormThen:

@@ -69,11 +69,11 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 20},
-		{starts.AskMe, true, 276, 82, 20},
-		{starts.DeveloperTools, false, 254, 32, 20},
-		{starts.DeveloperTools, true, 217, 32, 20},
-		{starts.ProjectCommands, false, 178, 30, 20},
+		{starts.AskMe, false, 498, 275, 14},
+		{starts.AskMe, true, 275, 82, 14},
+		{starts.DeveloperTools, false, 254, 32, 14},
+		{starts.DeveloperTools, true, 214, 32, 14},
+		{starts.ProjectCommands, false, 174, 30, 14},
 	} {
 		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -104,9 +104,9 @@ func TestStopsOverTime(t *testing.T) {
 		answers bool
 		late    map[string]int // of 150 of each person, at most
 	}{
-		{starts.AskMe, true, map[string]int{"l1": 43, "l2": 46}},
+		{starts.AskMe, true, map[string]int{"l1": 41, "l2": 45}},
 		{starts.DeveloperTools, false, map[string]int{"l1": 84, "l2": 84}},
-		{starts.DeveloperTools, true, map[string]int{"l1": 41, "l2": 46}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 40, "l2": 45}},
 	} {
 		got, late := replayOurs(t, longList, test.start, test.answers)
 		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
@@ -221,7 +221,7 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"waymark", "npm test", approval.VerdictAsk},
 		{"petrel", "node scripts/build-fonts.mjs --check", approval.VerdictAllow},
 		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAsk}, // "sync" sends
-		{"petrel", "node server/src/index.ts", approval.VerdictAsk}, // no script
+		{"petrel", "node server/src/index.ts", approval.VerdictAsk},               // no script
 		{"saltmarsh", "mise run lint", approval.VerdictAllow},
 		{"saltmarsh", "mise run deploy", approval.VerdictAsk},
 		{"saltmarsh", "mise run lint ::: deploy", approval.VerdictAsk},

@@ -124,6 +124,7 @@ var effectWords = map[approval.Effect]string{
 	approval.EffectDeletes: "deletes or overwrites files here",
 	approval.EffectNetwork: "uses the network",
 	approval.EffectUnseen:  "reads folders with more files than were looked at for secrets",
+	approval.EffectBehind:  "in the background until the whole command is over",
 }
 
 func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {

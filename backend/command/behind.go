@@ -1,0 +1,175 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/countersign-app/countersign/backend/approval"
+)
+
+// behind is a command in the background: its segments are those from one to the one
+// before another. It runs at the same time as all from since on, and where it is in a
+// loop, it may run more than once at the same time.
+type behind struct {
+	from, to, since int
+	again           bool
+}
+
+// behind plans `COMMAND &`: a subshell that may run until the text is over.
+func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
+	switch {
+	case t.who != approval.Ours || !t.ring2 || stmt.Coprocess || stmt.Disown:
+		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
+	case t.held > 0:
+		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background where something else reads or waits")
+	case stmt.Negated || !stmt.Semicolon.IsValid():
+		return t.unclear(approval.ReasonUnreadable, "shells do not agree on the status of a command in the background behind !")
+	}
+	from, passed := len(t.plan.Segments), dir
+	leave := t.inside()
+	node, ok := t.foreground(stmt, &dir)
+	leave()
+	t.passed = passed
+	t.behinds = append(t.behinds, behind{from: from, to: len(t.plan.Segments), since: from})
+	if !ok {
+		return nil, false
+	}
+	if _, group := stmt.Cmd.(*syntax.Block); group { // one of a single command ends in another way than that
+		node = &approval.Node{Op: approval.OpSeq, Kids: []approval.Node{*node}}
+	}
+	start := int(stmt.Pos().Offset())
+	end := start + len(strings.TrimRight(t.text[start:stmt.Semicolon.Offset()], " \t"))
+	return &approval.Node{Op: approval.OpBehind, Kids: []approval.Node{*node}, Start: start, End: end}, true
+}
+
+// ofBehinds reports whether a wait or a kill is about commands of this text in the
+// background: all of them, or those whose numbers $! gave.
+func (t *textJob) ofBehinds(seg *approval.Segment) bool {
+	if t.who != approval.Ours || !t.ring2 || len(seg.Made) > 0 {
+		return false
+	}
+	if len(seg.Argv) == 1 {
+		return seg.Argv[0] == "wait"
+	}
+	if len(seg.Words) != len(seg.Argv) {
+		return false
+	}
+	at := 1
+	if option := seg.Argv[1]; seg.Argv[0] == "kill" && strings.HasPrefix(option, "-") {
+		if at = 2; option == "-s" {
+			option = "-" + seg.Argv[2]
+			at = 3
+		}
+		if !endingSignals()[option] && (t.grammar != bash || !bashSignals()[option]) {
+			return false
+		}
+	}
+	return at < len(seg.Words) && !slices.ContainsFunc(seg.Words[at:], func(word approval.Word) bool {
+		name := variable(word)
+		return name != "!" && !t.numbers[name]
+	})
+}
+
+// endingSignals are those that a kill may send: what INT and QUIT do in the background,
+// only a shell can say.
+var (
+	endingSignals = words("-TERM -15 -KILL -9 -HUP -0")
+	bashSignals   = words("-SIGTERM -SIGKILL -SIGHUP")
+)
+
+// variable is the name of the variable that is all of a word, in quotes or not, or "".
+func variable(word approval.Word) (name string) {
+	for _, part := range word {
+		switch {
+		case part.Kind == approval.PartText && part.Text == "":
+		case part.Kind == approval.PartVar && part.Form == nil && name == "":
+			name = part.Text
+		default:
+			return ""
+		}
+	}
+	return name
+}
+
+// tellBehinds notes what runs in the background, which a person is told.
+func (t *textJob) tellBehinds() {
+	for i := range t.plan.Segments {
+		seg, at := &t.plan.Segments[i], t.root(i)
+		inside := func(b behind) bool { return b.from <= at && at < b.to }
+		if t.tick(len(t.behinds)) && slices.ContainsFunc(t.behinds, inside) {
+			seg.Effects = append(slices.Clip(seg.Effects), approval.EffectBehind)
+		}
+	}
+}
+
+// hold keeps what is read until the returned function is called from starting
+// something in the background: to shells, that reads or holds up different things.
+func (t *textJob) hold() (leave func()) {
+	t.held++
+	return func() { t.held-- }
+}
+
+// redirectsInput reports whether a statement says what is read in it.
+func redirectsInput(stmt *syntax.Stmt) bool {
+	return slices.ContainsFunc(stmt.Redirs, func(r *syntax.Redirect) bool {
+		switch r.Op {
+		case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return true
+		}
+		return false
+	})
+}
+
+// meets reports whether one segment and some of others may run at the same time,
+// because the one or the others are in the background.
+func (b behind) meets(one, from, to int) bool {
+	inside, outside := from < b.to && to > b.from, to > b.since && (from < b.from || to > b.to)
+	if b.from <= one && one < b.to {
+		return outside || inside && b.again
+	}
+	return one >= b.since && inside
+}
+
+// root is the segment of the text that starts another one.
+func (t *textJob) root(i int) int {
+	for t.plan.Segments[i].Via > 0 {
+		i = t.plan.Segments[i].Via - 1
+	}
+	return i
+}
+
+// changedMeanwhile asks where a program is in a file that something else may write at the
+// same time, or where files are looked at that something else may put there, links too, and
+// one of the two is in the background.
+func (t *textJob) changedMeanwhile() {
+	segments := t.plan.Segments
+	for _, b := range t.behinds {
+		if !t.spend(1) {
+			return
+		}
+		for i := range segments {
+			if !segments[i].FromFile && !segments[i].Walks && !segments[i].Looked {
+				continue
+			}
+			for k := range segments {
+				if !t.tick(1) {
+					return
+				}
+				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
+					continue
+				}
+				if segments[i].FromFile && k != i && writesAnything(segments[k]) || !segments[i].Named && carries(&segments[k]) {
+					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
+					break
+				}
+			}
+		}
+	}
+}
+
+// writesAnything reports whether a program may write a file that its words do not tell.
+func writesAnything(seg approval.Segment) bool {
+	return seg.Program != nil && seg.Kind != approval.KindReader && (seg.Looked || !seg.Profiled)
+}

@@ -1,0 +1,106 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
+)
+
+// TestBehind holds what runs in the background from its plan, and what asks.
+func TestBehind(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{`ls &`, `behind(ls)`},
+		{`ls & cat a`, `seq(behind(ls), cat a)`},
+		{"ls &\ncat a & wait", `seq(behind(ls), behind(cat a), wait)`},
+		{`ls && cat a & wait`, `seq(behind(and(ls, cat a)), wait)`},
+		{`ls | wc & wait`, `seq(behind(pipe(ls, wc)), wait)`},
+		{`(ls; cat a) & { ls; } & wait`, `seq(behind(sub(seq(ls, cat a))), behind(seq(ls)), wait)`},
+		{`{ ls & wait; } & wait`, `seq(behind(seq(seq(behind(ls), wait))), wait)`},
+		{`for f in a b; do cat $f & done; wait`, `seq(for(behind(cat $f)), wait)`},
+		{`if ls & then cat a; fi`, `if(behind(ls), cat a)`},
+		{`ls </dev/null >/dev/null 2>&1 &`, `behind(ls)`},
+		{`cd sub & ls`, `seq(behind(cd sub), ls)`},
+		{`exit 3 & ls`, `seq(behind(exit 3), ls)`},
+		{`ls & P=$!; wait $P`, `seq(behind(ls), assign(), wait $P)`},
+		{`ls & wait $!`, `seq(behind(ls), wait $!)`},
+		{`ls & wait "$!" "$!"`, `seq(behind(ls), wait "$!" "$!")`},
+		{`ls & P=$!; kill "$P"; kill $! 2>/dev/null; kill -TERM $P; kill -9 $!; kill -HUP $P; kill -0 $P; kill -s KILL $P $!`,
+			`seq(behind(ls), assign(), kill "$P", kill $!, kill -TERM $P, kill -9 $!, kill -HUP $P, kill -0 $P, kill -s KILL $P $!)`},
+		{`ls & echo "$!"`, `seq(behind(ls), echo "$!")`},
+
+		// Where shells differ, or something else waits or reads.
+		{`x=$(ls &)`, `? !approval-required !runtime-value`},
+		{`ls | { cat & wait; }`, `? !approval-required`},
+		{`{ ls & } | cat`, `? !approval-required`},
+		{`{ cat & wait; } < a`, `? !outside-folder !approval-required`},
+		{`while read -r f; do cat "$f" & done < a`, `? !outside-folder !approval-required`},
+		{"{ cat & } <<'E'\na\nE", `? !approval-required`},
+		{`! ls &`, `? !unreadable`},
+		{`for f in a; do break & done`, `? break:evaluates`},
+		{`coproc ls`, `? !approval-required`},
+		{`ls & disown`, `? disown:evaluates`},
+		{`ls & jobs`, `? jobs:evaluates`},
+		{`ls & fg`, `? fg:evaluates`},
+		{`f() { ls; }; f &`, `? !approval-required f:not-found`},
+		{`eval ls &`, `? eval:evaluates`},
+
+		// What is no number that $! gave.
+		{`wait 1`, `? wait:evaluates`},
+		{`ls & wait %1`, `? wait:evaluates`},
+		{`ls & wait -n`, `? wait:evaluates`},
+		{`wait $X`, `? wait:evaluates`},
+		{`wait $P; ls & P=$!`, `? wait:evaluates`},
+		{`kill 1`, `? kill:evaluates`},
+		{`ls & kill`, `? kill:evaluates`},
+		{`ls & kill %1`, `? kill:evaluates`},
+		{`ls & kill -1`, `? kill:evaluates`},
+		{`ls & kill -1 $!`, `? kill:evaluates`},
+		{`ls & kill -INT $!`, `? kill:evaluates`},
+		{`ls & kill -s`, `? kill:evaluates`},
+		{`ls & kill -s $!`, `? kill:evaluates`},
+		{`ls & kill $!1`, `? kill:evaluates`},
+		{`ls & kill 1$!`, `? kill:evaluates`},
+		{`ls & kill -$!`, `? kill:evaluates`},
+		{`ls & kill -- -$!`, `? kill:evaluates`},
+		{`ls & kill -- $!`, `? kill:evaluates`},
+		{`ls & kill $! 1`, `? kill:evaluates`},
+		{`ls & kill $!{,1}`, `? kill:runtime-value kill:evaluates`},
+		{`ls & kill ${!:-1}`, `? kill:runtime-value kill:evaluates`},
+		{`ls & P=$!1; kill $P`, `? kill:evaluates`},
+		{`ls & P=$!; kill ${P%?}`, `? kill:evaluates`},
+		{`ls & P=$!; kill -$P`, `? kill:evaluates`},
+		{`ls & kill $(echo $!)`, `? kill:evaluates`},
+		{`ls & kill $PPID`, `? kill:runtime-value kill:evaluates`},
+		{`ls & kill $$`, `? kill:runtime-value kill:evaluates`},
+		{`ls & S=-9; kill $S $!`, `? kill:evaluates`},
+
+		// What may put a link where another looks at the same time.
+		{`mv a b & rg x`, `seq(behind(mv a b), rg x) rg:runtime-value`},
+		{`rg x & mv a b`, `seq(behind(rg x), mv a b) rg:runtime-value`},
+		{`mv a b & rg x c`, `seq(behind(mv a b), rg x c) rg:runtime-value`},
+		{`mv a b; rg x & wait`, `seq(mv a b, behind(rg x), wait)`},
+		{`cp a b & cp a c`, `seq(behind(cp a b), cp a c) cp:runtime-value cp:runtime-value`},
+		{`for f in a b; do cp $f sub & done; wait`, `seq(for(behind(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
+		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
+	} {
+		got := show(wide().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p")))
+		if got != test.want {
+			t.Errorf("%q\n got  %s\n want %s", test.in, got, test.want)
+		}
+	}
+}
+
+// TestBehindOfOthers: an agent's own shell, and one whose language is another, is not
+// given a text back that starts something in the background.
+func TestBehindOfOthers(t *testing.T) {
+	for _, text := range []string{`ls &`, `ls & wait`, `wait`, `kill $!`, `ls & kill $!`} {
+		for shell, who := range map[string]approval.Who{"bash": approval.Theirs, "sh": approval.Theirs, "zsh": approval.Ours} {
+			req := bash(text)
+			req.Command[0], req.Who = "/bin/"+shell, who
+			if plan := wide().Analyze(t.Context(), req, approvaltest.Named("/home/ann/p")); plan.Root != nil && len(plan.Findings) == 0 && len(plan.Segments[len(plan.Segments)-1].Findings) == 0 {
+				t.Errorf("%s for %s passes: %s", text, shell, show(plan))
+			}
+		}
+	}
+}
