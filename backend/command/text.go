@@ -177,7 +177,7 @@ type textJob struct {
 	fromFile bool
 	// maybeAdded tells that PATH was changed on one side of && or ||.
 	maybeAdded bool
-	// outputs are the files that redirections write.
+	// outputs are the files that redirections and programs write under an entry.
 	outputs []output
 	// stale tells that a substitution has run since the last command ended.
 	stale bool
