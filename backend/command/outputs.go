@@ -45,7 +45,7 @@ var openOutput = finding(approval.ReasonWritesFile, "which file its redirection 
 // variables that the text gives values. It may be written as each of these names may,
 // if that is by one effect; which one it is, is judged before it is opened.
 func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r approval.Redirect, why approval.Finding) {
-	if v.open == nil || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
+	if v.open == nil || v.open.Like || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
 		return r, openOutput
 	}
 	for _, part := range v.words[0] {
