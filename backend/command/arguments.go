@@ -34,6 +34,7 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	a.said = make([]said, 0, len(words))
 	a.read(p, words)
 	a.edits(p, words)
+	a.clears(p)
 	if name := toolModule(p, seg.Argv); name != "" && a.shadowed(name) {
 		a.find(approval.ReasonInlineCode, "%s may run a file of the folder that has the name of the module %s", p.name, name)
 	}
@@ -111,6 +112,7 @@ type arguments struct {
 	effects  []approval.Effect   // what is shown although it passes
 	gone     []string            // what it deletes or overwrites
 	edited   []string            // suffixes under which it keeps what it edits in place
+	cleared  int                 // one more than the place of the finding that it deletes what it finds
 	code     []approval.File     // with program text
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands

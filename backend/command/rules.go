@@ -100,6 +100,7 @@ func allEffects() map[effect]rule {
 		effectEdits: {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", note: func(a *arguments, u use) {
 			a.edited = append(a.edited, u.value)
 		}},
+		"clears":    {reason: approval.ReasonWritesFile, says: "%[1]s deletes what it finds", note: func(a *arguments, _ use) { a.cleared = len(a.findings) }},
 		"config":    {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":   {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"unchecked": {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},

@@ -79,6 +79,7 @@ func TestTargets(t *testing.T) {
 		{"sed -i.bak -e s/a/b/ x y", "changes x, changes x.bak, changes y, changes y.bak"},
 		{"sed -i s/a/b/ $x", "writes ?"},
 		{"find . -delete", "writes ?"},
+		{"find sub -name x -delete", "changes sub"},
 		{"go build -o bin/x .", "writes bin/x"},
 		{"ls > x", "writes x"},
 		{"ls >> x 2> y", "changes x, writes y"},

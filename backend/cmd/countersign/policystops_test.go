@@ -52,11 +52,11 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 21},
-		{starts.AskMe, true, 359, 152, 21},
-		{starts.DeveloperTools, false, 250, 28, 21},
-		{starts.DeveloperTools, true, 232, 28, 21},
-		{starts.ProjectCommands, false, 174, 26, 21},
+		{starts.AskMe, false, 498, 275, 20},
+		{starts.AskMe, true, 359, 152, 20},
+		{starts.DeveloperTools, false, 250, 28, 20},
+		{starts.DeveloperTools, true, 232, 28, 20},
+		{starts.ProjectCommands, false, 174, 26, 20},
 	} {
 		got := replayOurs(t, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
