@@ -2,8 +2,10 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/countersign-app/countersign/backend/approval"
 )
@@ -20,33 +22,39 @@ const (
 	likeName   = "topic/likely-1.0" // of a branch or a tag
 )
 
-// hashing print one hash, with words of these shapes.
-var hashing = shapes(map[string]string{
-	"git": `rev-parse\n(-q\n|--(verify|quiet|short|short=[0-9]+)\n)*(WORD)` +
-		`|merge-base\n(WORD){2}` +
-		`|rev-list\n((-1|-n\n?1|--max-count=1|--no-merges|--first-parent)\n)+(WORD)` +
-		`|log\n(-1\n|-n\n?1\n)--(pretty=|pretty=format:|format=)%[hH]\n(WORD)*` +
-		`|log\n--(pretty=|pretty=format:|format=)%[hH]\n(-1\n|-n\n?1\n)(WORD)*`,
-})
+// printer are commands that print one value of a kind, by the shapes of their words.
+type printer struct {
+	like string
+	of   map[string]*regexp.Regexp
+}
 
-// counting print one number, or one in each line.
-var counting = shapes(map[string]string{
-	"git":              `rev-list\n(WORD)*--count\n(WORD)*`,
-	"wc":               `-[lwcm]\n`,
-	"grep egrep fgrep": `-[EFGivwx]*c[EFGivwx]*\n(-e\n)?[^-\n][^\n]*\n([^-\n][^\n]*\n)?`,
-	"nproc":            ``,
-	"id":               `-[ug]\n`,
-	"pgrep":            `(-[xfnoi]+\n)*[^-\n][^\n]*\n`,
-	"lsof":             `-[nP]*ti?((TCP|UDP|tcp|udp)?:[0-9]+)?\n(-[nPa]+\n|-i\n?(TCP|UDP|tcp|udp)?(:[0-9]+)?\n|:[0-9]+\n|-sTCP:LISTEN\n)*`,
-	"date gdate":       `(-u\n)?\+%s\n`,
-	"stat gstat":       `(-c|-f)\n?%[sz]\n(WORD)`,
-})
-
-// naming print the name of one branch or tag.
-var naming = shapes(map[string]string{
-	"git": `rev-parse\n--abbrev-ref\n(WORD)|branch\n--show-current\n|symbolic-ref\n(-q\n|--(short|quiet)\n)*(WORD)` +
-		`|describe\n(--(tags|all|always|long|exact-match|abbrev=[0-9]+)\n)*(WORD)?`,
-	"date gdate": `(-u\n)?\+(%[YmdHMSjyF]|[-_.TZ0-9])+\n`,
+// printers are all of them.
+var printers = sync.OnceValue(func() []printer {
+	return []printer{
+		{likeHash, shapes(map[string]string{
+			"git": `rev-parse\n(-q\n|--(verify|quiet|short|short=[0-9]+)\n)*(WORD)` +
+				`|merge-base\n(WORD){2}` +
+				`|rev-list\n((-1|-n\n?1|--max-count=1|--no-merges|--first-parent)\n)+(WORD)` +
+				`|log\n(-1\n|-n\n?1\n)--(pretty=|pretty=format:|format=)%[hH]\n(WORD)*` +
+				`|log\n--(pretty=|pretty=format:|format=)%[hH]\n(-1\n|-n\n?1\n)(WORD)*`,
+		})()},
+		{likeNumber, shapes(map[string]string{
+			"git":              `rev-list\n(WORD)*--count\n(WORD)*`,
+			"wc":               `-[lwcm]\n`,
+			"grep egrep fgrep": `-[EFGivwx]*c[EFGivwx]*\n(-e\n)?[^-\n][^\n]*\n([^-\n][^\n]*\n)?`,
+			"nproc":            ``,
+			"id":               `-[ug]\n`,
+			"pgrep":            `(-[xfnoi]+\n)*[^-\n][^\n]*\n`, // or one in each line
+			"lsof":             `-[nP]*ti?((TCP|UDP|tcp|udp)?:[0-9]+)?\n(-[nPa]+\n|-i\n?(TCP|UDP|tcp|udp)?(:[0-9]+)?\n|:[0-9]+\n|-sTCP:LISTEN\n)*`,
+			"date gdate":       `(-u\n)?\+%s\n`,
+			"stat gstat":       `(-c|-f)\n?%[sz]\n(WORD)`,
+		})()},
+		{likeName, shapes(map[string]string{
+			"git": `rev-parse\n--abbrev-ref\n(WORD)|branch\n--show-current\n|symbolic-ref\n(-q\n|--(short|quiet)\n)*(WORD)` +
+				`|describe\n(--(tags|all|always|long|exact-match|abbrev=[0-9]+)\n)*(WORD)?`,
+			"date gdate": `(-u\n)?\+(%[YmdHMSjyF]|[-_.TZ0-9])+\n`,
+		})()},
+	}
 })
 
 // printed returns a value like the one that a substitution prints, "" where it is not
@@ -69,13 +77,10 @@ func (t *textJob) printed(n *approval.Node) string {
 		}
 		words += word + "\n"
 	}
-	switch {
-	case shaped(hashing(), name, words):
-		return likeHash
-	case shaped(counting(), name, words):
-		return likeNumber
-	case shaped(naming(), name, words):
-		return likeName
+	for _, p := range printers() {
+		if shaped(p.of, name, words) {
+			return p.like
+		}
 	}
 	return ""
 }
