@@ -14,7 +14,8 @@ type Allowed string
 const (
 	// AllowProjectWrites is a write to one file of the session's folder, or of a
 	// folder in it, that the request names and that neither starts a program nor
-	// holds a secret.
+	// holds a secret. With exact arguments, it is also the removal of what the request
+	// finds below a folder of it.
 	AllowProjectWrites Allowed = "writes-project"
 	// AllowTempWrites is the same in the temp folder of the system, of a file that
 	// is not there yet or that a command of this session made; and the removal of
@@ -82,6 +83,8 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 			covered = covered && e.ArgsExact && e.Input == f.Value
 		case AllowUnknown:
 			covered = covered && e.ArgsExact
+		case AllowProjectWrites:
+			covered = covered && (e.ArgsExact || f.Reason != ReasonDeletes)
 		}
 		if !covered {
 			return f, false

@@ -196,9 +196,10 @@ type Open struct {
 	// Many tells that it may become no word, or more than one.
 	Many bool `json:"many,omitempty"`
 	// Maybe are values that it may have, as far as the text tells; Known tells that
-	// they are all.
+	// they are all, Like that it should be one word like them.
 	Maybe []string `json:"-"`
 	Known bool     `json:"-"`
+	Like  bool     `json:"-"`
 }
 
 // Segment is one simple command.

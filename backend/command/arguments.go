@@ -28,11 +28,13 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	if p == nil {
 		return nil
 	}
-	a := &arguments{job: j, dir: seg.Dir, start: seg.Dir, has: map[string]bool{}, places: map[string][]string{}}
+	a := newArguments(j, seg.Dir)
 	a.begin(p)
 	words := operands(seg)
 	a.said = make([]said, 0, len(words))
 	a.read(p, words)
+	a.edits(p, words)
+	a.clears(p)
 	if name := toolModule(p, seg.Argv); name != "" && a.shadowed(name) {
 		a.find(approval.ReasonInlineCode, "%s may run a file of the folder that has the name of the module %s", p.name, name)
 	}
@@ -109,6 +111,8 @@ type arguments struct {
 	input    []int               // findings that say that it reads its program from its input
 	effects  []approval.Effect   // what is shown although it passes
 	gone     []string            // what it deletes or overwrites
+	edited   []string            // suffixes under which it keeps what it edits in place
+	cleared  int                 // one more than the place of the finding that it deletes what it finds
 	code     []approval.File     // with program text
 	targets  []approval.Target   // what is shown of what it changes
 	named    []argument          // its operands
@@ -174,6 +178,10 @@ type inner struct {
 	// fed tells that the program adds words that nobody judges, and input that it
 	// takes these from its input.
 	fed, input bool
+}
+
+func newArguments(j *job, dir string) *arguments {
+	return &arguments{job: j, dir: dir, start: dir, has: map[string]bool{}, places: map[string][]string{}}
 }
 
 func (a *arguments) find(reason approval.Reason, format string, args ...any) {

@@ -266,8 +266,10 @@ var texts = []struct{ in, want string }{
 	{`cd $x && ls`, `and(cd $x, ls) cd:runtime-value`},
 	// What a command prints, and where the shell is.
 	{`git log main.."$(git describe)"`, `git log main.."$(git describe)"`},
-	{`git log "$(git describe)"..HEAD`, `git log "$(git describe)"..HEAD git:runtime-value`},
-	{`git show $(git describe)`, `git show $(git describe) git:runtime-value`},
+	{`git log "$(git status)"..HEAD`, `git log "$(git status)"..HEAD git:runtime-value`},
+	{`git show $(git status)`, `git show $(git status) git:runtime-value`},
+	{`git log "$(git describe)"..HEAD`, `git log "$(git describe)"..HEAD`},
+	{`git show $(git describe)`, `git show $(git describe)`},
 	{`rm "$(git describe)"`, `rm "$(git describe)" rm:runtime-value`},
 	{`git show $(git symbolic-ref -d HEAD)`, `git show $(git symbolic-ref -d HEAD) git:runtime-value git:deletes`},
 	{`git $(git describe)`, `git $(git describe) git:runtime-value git:starts-program`},

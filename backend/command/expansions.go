@@ -158,9 +158,11 @@ func (t *textJob) open(have *approval.Open, parts approval.Word, dir string) *ap
 	o.Maybe = values
 	if all, ok := t.tells(parts, dir); ok {
 		o.Maybe, o.Known, o.Many = all, true, false
+	} else if some, ok := t.like(parts); ok {
+		o.Maybe, o.Like = some, true
 	}
 	if have != nil {
-		o.Known = false
+		o.Known, o.Like = false, false
 		o.Maybe, o.Prefix, o.Many = append(o.Maybe, have.Maybe...), "", true
 	}
 	return o

@@ -251,7 +251,7 @@ var finders = shapes(map[string]string{
 	"fd fdfind":               `(` + ofFd + `|WORD)*`,
 	"git": `ls-files\n(-[cdmoz]+\n|--(cached|deleted|modified|others|exclude-standard|full-name)\n|WORD)*` +
 		`|grep\n(-[EFGIPinvwz]+\n)*(-[EFGIPinvwz]*l[EFGIPinvwz]*\n|--files-with-matches\n)(-[EFGIPinvwz]+\n|-e\n[^\n]+\n|WORD)*` +
-		`|diff\n(` + ofDiff + `)*--name-only\n(` + ofDiff + `|WORD)*` +
+		`|diff\n(` + ofDiff + `|[^-\n][^\n]*\n)*--name-only\n(` + ofDiff + `|WORD)*` +
 		`|show\n(-z\n)*(--name-only\n` + ofNothing + `|` + ofNothing + `--name-only\n)(-z\n|WORD)*` +
 		`|diff-tree\n(-r\n|-z\n|--no-commit-id\n|--name-only\n)*(WORD)*`,
 })

@@ -14,15 +14,22 @@ func findWalk(r walker) *walk {
 	if read == nil {
 		return everyWalk(r)
 	}
-	at := slices.IndexFunc(read.said, func(s said) bool {
-		return s.option != "" && !slices.Contains(findFirst, s.option) || s.option == "" && strings.Trim(s.value.text, "(!,)") == "" && s.value.open == nil
-	})
-	if at < 0 {
-		at = len(read.said)
-	}
+	at := findRoots(read.said)
 	w := &walk{roots: texts(read.said[:at]), here: true, hidden: true, links: true, raw: true, without: "-not -name '%s'"}
 	w.only, w.not = findTests(read.said[at:])
 	return w
+}
+
+// findRoots returns how many words stand before the tests of find: its folders, and
+// options.
+func findRoots(list []said) int {
+	at := slices.IndexFunc(list, func(s said) bool {
+		return s.option != "" && !slices.Contains(findFirst, s.option) || s.option == "" && strings.Trim(s.value.text, "(!,)") == "" && s.value.open == nil
+	})
+	if at < 0 {
+		return len(list)
+	}
+	return at
 }
 
 // findFirst are the options of find that stand before the folders.

@@ -11,8 +11,8 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// output is one file that a redirection writes, and the segments whose output may go
-// there: from the first to the one before the last.
+// output is one file that a redirection or a program writes, and the segments whose
+// output may go there: from the first to the one before the last.
 type output struct {
 	path     string
 	about    approval.Finding
@@ -45,7 +45,7 @@ var openOutput = finding(approval.ReasonWritesFile, "which file its redirection 
 // variables that the text gives values. It may be written as each of these names may,
 // if that is by one effect; which one it is, is judged before it is opened.
 func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r approval.Redirect, why approval.Finding) {
-	if v.open == nil || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
+	if v.open == nil || v.open.Like || len(v.words) != 1 || len(v.open.Maybe) == 0 || seg.Dir == "" {
 		return r, openOutput
 	}
 	for _, part := range v.words[0] {
@@ -237,6 +237,7 @@ func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.R
 // startsOutputs finds files that the text writes and also starts, or that a program
 // reads while they are written: no entry covers that.
 func (t *textJob) startsOutputs() {
+	t.editedOutputs()
 	for _, out := range t.outputs {
 		for i := range t.plan.Segments {
 			if !t.spend(1) {
@@ -255,13 +256,31 @@ func (t *textJob) startsOutputs() {
 	}
 }
 
+// editedOutputs adds the files that programs write by their words, where an entry can
+// cover that.
+func (t *textJob) editedOutputs() {
+	for i := range t.plan.Segments {
+		for _, about := range t.plan.Segments[i].Findings {
+			if about.Reason != approval.ReasonWritesFile || about.Allowed == "" {
+				continue
+			}
+			for _, to := range t.plan.Segments[i].Targets {
+				if to.Path != "" && t.spend(1) {
+					t.outputs = append(t.outputs, output{path.Clean(to.Path), about, i, i + 1})
+				}
+			}
+		}
+	}
+}
+
 // never takes from the finding about a file what covers it.
 func (t *textJob) never(out output, format string, by string) {
 	for i := range t.plan.Segments {
-		list := t.plan.Segments[i].Outputs
-		for k := range list {
-			if list[k] == out.about {
-				list[k] = finding(approval.ReasonWritesFile, format, out.about.Sentence, by)
+		for _, list := range [][]approval.Finding{t.plan.Segments[i].Outputs, t.plan.Segments[i].Findings} {
+			for k := range list {
+				if list[k] == out.about {
+					list[k] = finding(approval.ReasonWritesFile, format, out.about.Sentence, by)
+				}
 			}
 		}
 	}

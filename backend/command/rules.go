@@ -32,6 +32,7 @@ const (
 	effectPath    effect = "path"     // is a pattern of paths or a version of one, as git reads them
 	effectText    effect = "text"     // is text: it names nothing
 	effectPlain   effect = "plain"    // is a file that it reads
+	effectEdits   effect = "edits"    // edits the files that the operands name, and keeps them under its value
 	effectGoFile  effect = "gofile"   // is a package, or one of the files, that it runs; what follows is for that
 )
 
@@ -96,7 +97,11 @@ func allEffects() map[effect]rule {
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
 		"stdlib":      {reason: approval.ReasonInlineCode, says: "%[1]s may run a file of the folder that has the name of a module", check: ownModules},
 		// With an option that has it, the files that the words name are written.
-		"rewrites":  {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
+		"rewrites": {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
+		effectEdits: {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", note: func(a *arguments, u use) {
+			a.edited = append(a.edited, u.value)
+		}},
+		"clears":    {reason: approval.ReasonWritesFile, says: "%[1]s deletes what it finds", note: func(a *arguments, _ use) { a.cleared = len(a.findings) }},
 		"config":    {reason: approval.ReasonChangesConfig, says: "%[1]s changes settings that stay"},
 		"secrets":   {reason: approval.ReasonProtectedState, says: "%[1]s shows what is secret"},
 		"unchecked": {reason: approval.ReasonApprovalRequired, says: "%[1]s leaves out the checks that the project has for it"},

@@ -127,7 +127,9 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
 	t.shellWord(&seg)
 	ok = t.before(&seg, given) && ok
-	t.tried(&seg)
+	if ok { // else it asks whatever its words become
+		t.tried(&seg)
+	}
 	t.code(&seg, redirs)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
 	if seg.Builtin == "cd" {

@@ -16,7 +16,7 @@ import (
 func (j *job) text(text, shell string) {
 	file, unread := read(text, shell)
 	g := textShells[shell]
-	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, lost: map[string]bool{}, made: map[string]bool{}, exported: map[string]bool{}, numbers: map[string]bool{}}
+	t := &textJob{job: j, text: text, grammar: g, seen: map[syntax.Node]bool{}, values: map[string][]string{}, samples: map[string][]string{}, lost: map[string]bool{}, made: map[string]bool{}, exported: map[string]bool{}, numbers: map[string]bool{}}
 	if unread.Reason != "" {
 		j.plan.Findings = append(j.plan.Findings, unread)
 		t.survey(file)
@@ -161,6 +161,8 @@ type textJob struct {
 	seen                          map[syntax.Node]bool
 	// values are what the variables may hold, as far as the text tells.
 	values map[string][]string
+	// samples are like values that commands print for a variable.
+	samples map[string][]string
 	// lost are variables that also get values which the text does not tell.
 	lost map[string]bool
 	// tries counts the commands that others were tried as.
@@ -182,7 +184,7 @@ type textJob struct {
 	feedsGroup bool
 	// maybeAdded tells that PATH was changed on one side of && or ||.
 	maybeAdded bool
-	// outputs are the files that redirections write.
+	// outputs are the files that redirections and programs write under an entry.
 	outputs []output
 	// stale tells that a substitution has run since the last command ended.
 	stale bool

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -64,7 +65,7 @@ func (t *textJob) holdings(p approval.Part, dir string) ([]string, bool) {
 	if p.Text == "!" {
 		return []string{"1"}, true // as any number
 	}
-	values, ok := t.values[p.Text], !t.lost[p.Text]
+	values, ok := t.values[p.Text], !t.lost[p.Text] && len(t.samples[p.Text]) == 0
 	if p.Form != nil && p.Form.Op == approval.FormLength {
 		return []string{"1"}, true
 	}
@@ -86,27 +87,29 @@ func (t *textJob) holdings(p approval.Part, dir string) ([]string, bool) {
 
 // gives takes down what a variable may be given by parts of a text.
 func (t *textJob) gives(name string, parts approval.Word, dir string) {
+	to := t.values
 	values, ok := t.tells(parts, dir)
 	if !ok {
-		t.lost[name] = true
-		return
+		to = t.samples
+		values, ok = t.like(parts)
 	}
+	t.lost[name] = t.lost[name] || !ok
 	for _, value := range values {
-		if !slices.Contains(t.values[name], value) && len(t.values[name]) < maxTried {
-			t.values[name] = append(t.values[name], value)
+		if !slices.Contains(to[name], value) && len(to[name]) < maxTried {
+			to[name] = append(to[name], value)
 		}
 	}
 }
 
-// tried judges a command by all that it may be, where its words are known so far and
-// each of them would only read. Of any other it says nothing.
+// tried judges a command by all that it may be, or by what is like it, where its words
+// are known so far and each of them would only read. Of any other it says nothing.
 func (t *textJob) tried(seg *approval.Segment) {
-	if len(seg.Open) == 0 || seg.Open[0].At == 0 || seg.Program == nil || !seg.Profiled || seg.Floor != "" || seg.Ours || len(seg.Findings) == 0 || len(seg.Redirects)+len(seg.Assigns) > 0 {
+	if len(seg.Open) == 0 || seg.Open[0].At == 0 || seg.Program == nil || !seg.Profiled || seg.Floor != "" || seg.Ours || len(seg.Findings) == 0 || len(seg.Assigns) > 0 || !goesOn(seg.Redirects) {
 		return
 	}
 	list := [][]string{seg.Argv}
 	for _, open := range seg.Open {
-		if !open.Known || len(list)*len(open.Maybe) > maxTried {
+		if !open.Known && !open.Like || len(list)*len(open.Maybe) > maxTried {
 			return
 		}
 		var next [][]string
@@ -138,11 +141,18 @@ func (t *textJob) tried(seg *approval.Segment) {
 	seg.Findings, seg.Walks, seg.Effects = nil, walks, slices.Compact(effects)
 }
 
+// goesOn reports whether redirections open no file but /dev/null.
+func goesOn(list []approval.Redirect) bool {
+	return !slices.ContainsFunc(list, func(r approval.Redirect) bool { return r.To < approval.ToNull })
+}
+
 // onlyReads reports whether a command that was judged changes nothing, and starts
-// nothing.
+// nothing but what the settings of a project name for a command that reads (git diff).
 func (t *textJob) onlyReads(seg *approval.Segment) bool {
 	if len(seg.Findings) > 0 || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
-		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool { return e != approval.EffectNetwork }) {
+		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool {
+			return e != approval.EffectNetwork && !(e == approval.EffectProject && OnlyReads(append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)))
+		}) {
 		return false
 	}
 	read := t.profiled(seg)

@@ -25,7 +25,19 @@ func TestTried(t *testing.T) {
 		{`for ((i=0;i<3;i++)); do sed -n "${i}p" a; done`, false},
 		{`sed -n "1,${n:-5}p" a`, false},
 		{`x=a; sed -n "${#x}p" a`, false},
+		{`for n in 216 217; do gh pr checks "$n" 2>/dev/null | head -6; done`, false},
+		{`for n in 216 217; do gh pr view "$n" --json title 2>&1; done`, false},
+		{`for n in 1 2; do gh issue view $n >/dev/null; done`, false},
+		{`for f in a b; do git diff "$f" 2>/dev/null; done`, false},
 		// One of them would not.
+		{`for n in 1 https://evil.example/x/y/pull/1; do gh pr view "$n" 2>/dev/null; done`, true},
+		{`for n in 1 --web; do gh pr checks "$n" 2>/dev/null; done`, true},
+		{`for n in 1 2; do gh pr checks "$n" > out; done`, true},
+		{`for n in 1 2; do gh pr checks "$n" < a; done`, true},
+		{`for n in 1 2; do gh pr merge "$n" 2>/dev/null; done`, true},
+		{`for f in a --output=x; do git diff "$f"; done`, true},
+		{`for f in a b; do git add "$f" 2>/dev/null; done`, true},
+		{`for f in a b; do make "$f"; done`, true},
 		{`for e in p 'w out'; do sed "$e" a; done`, true},
 		{`for f in a -i; do sed 1d a $f; done`, true},
 		{`for f in a --in-place; do sed 1d a "$f"; done`, true},
@@ -48,7 +60,7 @@ func TestTried(t *testing.T) {
 	} {
 		a := invented()
 		a.Inherited = func(name string) bool { return name == "HOMEDIR" }
-		for name := range strings.FieldsSeq("sed git find") {
+		for name := range strings.FieldsSeq("sed git find gh head make") {
 			a.World.(folders).Files["/usr/bin/"+name] = approvaltest.File{Mode: 0o755}
 		}
 		plan := a.Analyze(t.Context(), bash(test.text), approvaltest.Named("/home/ann/p"))

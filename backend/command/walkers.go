@@ -50,7 +50,7 @@ func (j *job) walking(seg *approval.Segment, read *arguments) *walk {
 // exactly reads the words of a program that only reads by what is known of all its
 // options; nil where one of them is not known.
 func (r walker) exactly(name string) *arguments {
-	a := &arguments{job: r.job, dir: r.seg.Dir, start: r.seg.Dir, has: map[string]bool{}, places: map[string][]string{}}
+	a := newArguments(r.job, r.seg.Dir)
 	words := operands(r.seg)
 	for i, word := range words { // what it becomes is judged again before the start
 		if word.open != nil && len(word.open.Maybe) > 0 && !slices.ContainsFunc(word.open.Maybe, func(value string) bool { return strings.HasPrefix(value, "-") }) {

@@ -207,23 +207,12 @@ func TestLinksInFolders(t *testing.T) {
 // TestTracked: git grep opens what the index names, and nothing else; an index
 // that cannot be read is no reason to pass.
 func TestTracked(t *testing.T) {
-	index := func(version byte, names ...string) string {
-		b := []byte{'D', 'I', 'R', 'C', 0, 0, 0, version, 0, 0, 0, byte(len(names))}
-		for _, name := range names {
-			entry := make([]byte, 62)
-			entry[26], entry[27], entry[61] = 0x81, 0xa4, byte(len(name))
-			entry[24], entry[25] = 0, 0
-			entry = append(entry, name...)
-			b = append(b, append(entry, make([]byte, 8-len(entry)%8)...)...)
-		}
-		return string(append(b, make([]byte, 20)...))
-	}
 	for _, test := range []struct {
 		index, text string
 		asks        bool
 	}{
-		{index(2, "a.go", "b.go"), "git grep x", false}, {index(2, ".env", "b.go"), "git grep x", true}, {index(2, ".env", "b.go"), "git grep x -- ':!.env'", false},
-		{index(2, "a.go", "sub/b.key"), "git grep x", true}, {index(3, "a.go", "sub/b.key"), "git grep x", true}, {"DIRC and no more", "git grep x", true},
+		{indexOf(2, "a.go", "b.go"), "git grep x", false}, {indexOf(2, ".env", "b.go"), "git grep x", true}, {indexOf(2, ".env", "b.go"), "git grep x -- ':!.env'", false},
+		{indexOf(2, "a.go", "sub/b.key"), "git grep x", true}, {indexOf(3, "a.go", "sub/b.key"), "git grep x", true}, {"DIRC and no more", "git grep x", true},
 	} {
 		a := walked(".env", ".git/HEAD")
 		a.World.(*approvaltest.World).Files["/home/ann/p/.git/index"] = approvaltest.File{Mode: 0o644, UID: 500, Text: test.index}
@@ -232,6 +221,33 @@ func TestTracked(t *testing.T) {
 			t.Errorf("%q, %s: %v", test.index, test.text, seg.Findings)
 		}
 	}
+}
+
+// TestTrackedNames: names that git prints go on to a reader where the index names no
+// secret.
+func TestTrackedNames(t *testing.T) {
+	for name, asks := range map[string]bool{"a.go": false, ".env": true, "b.key": true} {
+		for _, text := range []string{"git diff HEAD --name-only | xargs grep -ln TODO 2>/dev/null", "git diff --name-only | xargs cat", "git diff -z --name-only main HEAD | xargs -0 cat"} {
+			a := walked(".git/HEAD")
+			a.World.(*approvaltest.World).Files["/home/ann/p/.git/index"] = approvaltest.File{Mode: 0o644, UID: 500, Text: indexOf(2, name, "z.go")}
+			if found := allReasons(a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))); len(found) > 0 != asks {
+				t.Errorf("%s with %s: %v", text, name, found)
+			}
+		}
+	}
+}
+
+// indexOf is an index of git that names these files.
+func indexOf(version byte, names ...string) string {
+	b := []byte{'D', 'I', 'R', 'C', 0, 0, 0, version, 0, 0, 0, byte(len(names))}
+	for _, name := range names {
+		entry := make([]byte, 62)
+		entry[26], entry[27], entry[61] = 0x81, 0xa4, byte(len(name))
+		entry[24], entry[25] = 0, 0
+		entry = append(entry, name...)
+		b = append(b, append(entry, make([]byte, 8-len(entry)%8)...)...)
+	}
+	return string(append(b, make([]byte, 20)...))
 }
 
 // TestAdvice: what is said to leave a file out leaves it out, and nothing of it asks.

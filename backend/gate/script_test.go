@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,33 @@ func TestScripts(t *testing.T) {
 	}
 	if _, err := os.Stat(b.path("mark")); err == nil {
 		t.Error("evil ran")
+	}
+}
+
+// A program that should print a number may print anything: what came out is judged
+// before it reaches another program.
+func TestPrintedValues(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, append(programEntries(t, "sed"), approval.Entry{Pattern: "nproc"})...)
+	b.script("nproc", `cat "$HOME/work/number"`)
+	b.nobody()
+	for printed, want := range map[string]string{
+		"1": `code 0 "one\n"`, "2": `code 0 "two\n"`, "1,2": `code 0 "one\ntwo\n"`,
+		"1e touch mark\n1": "denied inline-code", "1w mark\n1": "denied inline-code", "r.env\n1": "denied inline-code", "--in-place=": "denied writes-file", "-i": "denied writes-file",
+	} {
+		for name, text := range map[string]string{"number": printed, "a.txt": "one\ntwo\n"} {
+			if err := errors.Join(os.MkdirAll(b.path("work"), 0o755), os.WriteFile(b.path("work/"+name), []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		req := b.request("bash", "-c", `sed -n "$(nproc)p" a.txt`)
+		req.Cwd = b.path("work")
+		if got := outcome(b.Run(context.Background(), req)); got != want {
+			t.Errorf("%q: %s, want %s", printed, got, want)
+		}
+		if _, err := os.Stat(b.path("work/mark")); err == nil {
+			t.Errorf("%q: it ran", printed)
+		}
 	}
 }
 
