@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/countersign-app/countersign/backend/history"
+)
+
+// stopDays is how many days are counted if nobody says, and maxStopDays how many can be.
+const (
+	stopDays    = 7
+	maxStopDays = 3650
+)
+
+// machineStops are the stops of this machine.
+type machineStops struct {
+	Days     int        `json:"days"`
+	All      stopCounts `json:"all"`
+	Reasons  []cause    `json:"reasons"`
+	Programs []cause    `json:"programs"`
+	few      bool
+}
+
+// onThisMachine counts what came of the commands of the last days. Nothing is judged
+// again.
+func (c policyStops) onThisMachine(p *program) error {
+	days := c.Days
+	if days == 0 {
+		days = stopDays
+	}
+	switch {
+	case c.Policy != "" || c.Start != "" || c.World != "" || c.Answer != "none":
+		return exit{exitUsage, "--policy, --start, --world and --answer judge the commands of a list: name its file"}
+	case days < 0 || days > maxStopDays:
+		return exit{exitUsage, fmt.Sprintf("--days is between 1 and %d", maxStopDays)}
+	}
+	record, err := p.record()
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	s, err := record.stops(time.Now().AddDate(0, 0, -days))
+	if err != nil {
+		return err
+	}
+	got := machineStops{Days: days, All: countsOf(s), Reasons: causesOf(s.Reasons), Programs: causesOf(s.Programs), few: s.Few()}
+	return p.print(got, got.write)
+}
+
+func countsOf(s history.Stops) stopCounts {
+	return stopCounts{Commands: int(s.Commands), Asked: int(s.Asked), Denied: int(s.Denied), NoOffer: int(s.Asked - s.Kept)}
+}
+
+func causesOf(list []history.Cause) []cause {
+	causes := []cause{}
+	for _, c := range list {
+		causes = append(causes, cause{c.Name, int(c.Stops)})
+	}
+	return causes
+}
+
+func (m machineStops) write(w io.Writer) {
+	name := "last day"
+	if m.Days > 1 {
+		name = fmt.Sprintf("last %d days", m.Days)
+	}
+	if m.few {
+		fmt.Fprintf(w, "%s: %d commands, too few to tell\n", name, m.All.Commands)
+		return
+	}
+	t := newStopsTable(w)
+	t.row(name, m.All)
+	_ = t.Flush()
+	writeCauses(w, "reasons", m.Reasons)
+	writeCauses(w, "programs", m.Programs)
+}
