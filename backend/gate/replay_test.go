@@ -143,7 +143,7 @@ func TestSuggest(t *testing.T) {
 				break
 			}
 		}
-		found, err := b.Suggest(context.Background(), "main")
+		found, err := b.Suggest(context.Background(), "main", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestSuggestSeveral(t *testing.T) {
 		for _, text := range test.texts {
 			b.Run(context.Background(), b.request("bash", "-c", text))
 		}
-		found, err := b.Suggest(context.Background(), "main")
+		found, err := b.Suggest(context.Background(), "main", nil)
 		if err != nil || len(found) > 1 {
 			t.Fatalf("%s: %+v %v", test.name, found, err)
 		}

@@ -46,14 +46,14 @@ type candidate struct {
 
 // Suggest looks for entries that an agent should have, by what it was allowed
 // lately. Nothing is suggested that is wide or for a high risk, and nothing that
-// would have allowed what a person denied.
-func (j *Judge) Suggest(ctx context.Context, agentID string) ([]Suggestion, error) {
+// would have allowed what a person denied, nor anything unwanted, which may be nil.
+func (j *Judge) Suggest(ctx context.Context, agentID string, unwanted func([]approval.Entry) bool) ([]Suggestion, error) {
 	agentID = store.AgentID(agentID)
 	list, _, _, err := j.past(ctx, agentID)
 	if err != nil {
 		return nil, err
 	}
-	tried := candidates(list)
+	tried := candidates(list, unwanted)
 	sets := make([][]approval.Entry, len(tried))
 	for i, c := range tried {
 		sets[i] = c.Offer.Writes
@@ -85,7 +85,7 @@ func (c *candidate) meets(other Suggestion) bool {
 
 // candidates are the narrow offers for what a person allowed, those for the
 // most questions first. Narrower ones stand before wider ones.
-func candidates(list []past) []candidate {
+func candidates(list []past, unwanted func([]approval.Entry) bool) []candidate {
 	var found []candidate
 	at := map[string]int{}
 	for _, p := range list {
@@ -102,7 +102,9 @@ func candidates(list []past) []candidate {
 			if o.Wide == approval.WideChanges || o.Wide == approval.WideUnknown || len(o.Writes) > mostEntries || slices.ContainsFunc(o.Writes, isThere) {
 				continue
 			}
-			o.Writes = o.Entries(o.Here)
+			if o.Writes = o.Entries(o.Here); unwanted != nil && unwanted(o.Writes) {
+				continue
+			}
 			key, _ := json.Marshal(o.Writes) // plain fields cannot fail
 			i, known := at[string(key)]
 			if !known {

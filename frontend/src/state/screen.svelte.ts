@@ -234,13 +234,13 @@ export class ScreenState {
     }
   }
 
-  /** How often the person allowed what the suggested width would let pass, and never denied it. */
+  /** How often the person allowed what the suggested width would let pass, and neither denied it nor turned it down. */
   get allowedBefore(): { names: string[]; times: number } | undefined {
     const q = this.#shown
     const width = q?.widths.find((w) => w.suggested)
     if (!q || !width || q.risky) return undefined
     const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
-    return told && told.yes >= often && told.denied === 0 ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
+    return told && told.yes >= often && told.denied === 0 && !told.turnedDown ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
 
   /** The question is in the page and wants this height, in points. */
