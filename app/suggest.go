@@ -44,7 +44,7 @@ func (a *Activity) Suggestions() []shown.Suggestion {
 			return list
 		}
 		for _, s := range found {
-			one := shown.NewSuggestion(shown.NewAgent(id, in.Agents[id]), s.Offer.Writes, s.Replay.Saved, s.Replay.Riskiest, in)
+			one := shown.NewSuggestion(shown.NewAgent(id, in.Agents[id]), s.Offer, s.Replay.Saved, s.Replay.Riskiest, in)
 			list, known[one.ID] = append(list, one), suggested{id, s.Offer.Writes}
 		}
 	}

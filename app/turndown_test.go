@@ -56,6 +56,19 @@ func TestTurnedDown(t *testing.T) {
 			}
 		}
 	}
+	// All of a program covers its first words, where it is known which program that is.
+	all := func(agent string, e approval.Entry) bool {
+		q := readPreferences(filepath.Join(t.TempDir(), "countersign.json"))
+		if err := q.turnDown(agent, []approval.Entry{{Pattern: e.Pattern}}); err != nil {
+			t.Fatal(err)
+		}
+		e.Allows = nil
+		return q.turnedDown("main", []approval.Entry{e})
+	}
+	sudo := approval.Entry{Pattern: "/usr/bin/sudo", Args: []string{"ls"}, Identity: []approval.Identity{{Path: "/usr/bin/sudo"}}}
+	if !all("main", pinned) || all("codex", pinned) || all("main", sudo) {
+		t.Errorf("%v %v %v", all("main", pinned), all("codex", pinned), all("main", sudo))
+	}
 	// Other preferences leave it, and it leaves them.
 	if err := p.set(shown.Preferences{Kept: shown.Kept{Theme: shown.ThemeDark, KeepDays: 30}}); err != nil {
 		t.Fatal(err)

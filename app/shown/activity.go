@@ -419,18 +419,20 @@ type Suggestion struct {
 	// entry that says no more than a person can write.
 	Entries []Entry    `json:"entries"`
 	Exact   *EntryEdit `json:"exact,omitempty"`
+	// Wide says what else they allow that one may not think of; "" for nothing.
+	Wide approval.Wide `json:"wide,omitempty"`
 	// Saved is how many of the last questions they would have answered.
 	Saved int `json:"saved"`
 	// Riskiest is the most dangerous request that they would have let pass.
 	Riskiest string `json:"riskiest,omitempty"`
 }
 
-// NewSuggestion makes what is shown of suggested entries.
-func NewSuggestion(agent Agent, list []approval.Entry, saved int, riskiest string, in Person) Suggestion {
-	text, _ := json.Marshal(list) // plain fields cannot fail
+// NewSuggestion makes what is shown of the entries of an offer.
+func NewSuggestion(agent Agent, o approval.Offer, saved int, riskiest string, in Person) Suggestion {
+	text, _ := json.Marshal(o.Writes) // plain fields cannot fail
 	sum := sha256.Sum256(append(text, agent.ID...))
-	s := Suggestion{ID: hex.EncodeToString(sum[:8]), Agent: agent, Entries: entries(list, in), Saved: saved, Riskiest: Excerpt(riskiest)}
-	if e := list[0]; len(list) == 1 && e.ArgPattern == "" && len(e.Env)+len(e.Allows)+len(e.When) == 0 {
+	s := Suggestion{ID: hex.EncodeToString(sum[:8]), Agent: agent, Entries: entries(o.Writes, in), Wide: o.Wide, Saved: saved, Riskiest: Excerpt(riskiest)}
+	if e := o.Writes[0]; len(o.Writes) == 1 && e.ArgPattern == "" && len(e.Env)+len(e.Allows)+len(e.When) == 0 {
 		s.Exact = &EntryEdit{Pattern: e.Pattern, Args: append([]string{}, e.Args...), ArgsExact: e.ArgsExact, Cwd: e.Cwd}
 	}
 	return s

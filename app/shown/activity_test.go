@@ -137,12 +137,12 @@ func TestSuggestionAsItReads(t *testing.T) {
 		list []approval.Entry
 		edit bool
 	}{{[]approval.Entry{plain}, true}, {[]approval.Entry{allows}, false}, {[]approval.Entry{env}, false}, {[]approval.Entry{plain, plain}, false}} {
-		s := shown.NewSuggestion(shown.Agent{ID: "main"}, test.list, 3, "", in)
+		s := shown.NewSuggestion(shown.Agent{ID: "main"}, approval.Offer{Writes: test.list}, 3, "", in)
 		if len(s.Entries) != len(test.list) || (s.Exact != nil) != test.edit {
 			t.Errorf("%d: %+v", i, s)
 		}
-		other := shown.NewSuggestion(shown.Agent{ID: "codex"}, test.list, 3, "", in)
-		if s.ID == other.ID || s.ID != shown.NewSuggestion(shown.Agent{ID: "main"}, test.list, 4, "x", in).ID {
+		other := shown.NewSuggestion(shown.Agent{ID: "codex"}, approval.Offer{Writes: test.list}, 3, "", in)
+		if s.ID == other.ID || s.ID != shown.NewSuggestion(shown.Agent{ID: "main"}, approval.Offer{Writes: test.list}, 4, "x", in).ID {
 			t.Errorf("%d is called %s, and for another agent %s", i, s.ID, other.ID)
 		}
 	}
@@ -212,10 +212,10 @@ func newActivityFixture(offers []approval.Offer) *activityFixture {
 		ID: "1", Agent: f.Agents[0], Saved: 42, Riskiest: "npm run lint -- --fix",
 		Entries: []shown.Entry{{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas", UsesLeft: -1}},
 		Exact:   &shown.EntryEdit{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas"},
-	}, shown.NewSuggestion(f.Agents[1], []approval.Entry{
+	}, shown.NewSuggestion(f.Agents[1], approval.Offer{Wide: approval.WideProject, Writes: []approval.Entry{
 		{Pattern: "/usr/bin/go", Args: []string{"test"}, Cwd: home + "/Projects/atlas", Allows: []approval.Allowed{approval.AllowProjectCode}},
 		{Pattern: "/usr/bin/tail"},
-	}, 11, "", in)}
+	}}, 11, "", in)}
 	f.Stops = shown.NewStops(history.Stops{
 		Commands: 412, Asked: 23, Denied: 4, Kept: 18,
 		Reasons:  []history.Cause{{Name: "allowlist-miss", Stops: 14}, {Name: "starts-program", Stops: 5}, {Name: "inline-code", Stops: 3}, {Name: "denylisted", Stops: 3}, {Name: "user-denied", Stops: 1}, {Name: "uploads", Stops: 1}},

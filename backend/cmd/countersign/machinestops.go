@@ -23,8 +23,8 @@ type machineStops struct {
 	few      bool
 }
 
-// onThisMachine counts what came of the commands of the last days. Nothing is judged
-// again.
+// onThisMachine counts what came of the commands of the last days, of which today is
+// one. Nothing is judged again.
 func (c policyStops) onThisMachine(p *program) error {
 	days := c.Days
 	if days == 0 {
@@ -41,7 +41,8 @@ func (c policyStops) onThisMachine(p *program) error {
 		return err
 	}
 	defer record.Close()
-	s, err := record.stops(time.Now().AddDate(0, 0, -days))
+	now := time.Now()
+	s, err := record.stops(time.Date(now.Year(), now.Month(), now.Day()+1-days, 0, 0, 0, 0, now.Location()))
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ test('a suggestion opens as a new entry, or goes', async () => {
 test('several entries are suggested whole and added together', async () => {
   const { backend } = await open((f) => f.activity!.suggestions.shift())
   const two = within((await screen.findByText('Two entries would have saved 11 questions')).closest('li')!)
-  for (const said of ['/usr/bin/go', '/usr/bin/tail', '~/Projects/atlas', panel.allowed['runs-project-code']!, 'codex']) {
+  for (const said of ['/usr/bin/go', '/usr/bin/tail', '~/Projects/atlas', panel.allowed['runs-project-code']!, panel.wide.project!, 'codex']) {
     expect(two.getAllByText((_, e) => e?.textContent === said).length).toBeGreaterThan(0)
   }
   expect(two.queryByRole('button', { name: text.look })).toBeNull() // no form holds them
@@ -195,11 +195,15 @@ test('text of the history is text', async () => {
   const evil = '<img src=x onerror=alert(1)>'
   const { container } = await open((f) => {
     const h = (f.activity = history())
+    const cause = { name: evil, stops: 2 } // long names may be cut to the same
+    h.stops = { ...h.stops, reasons: [cause, cause], programs: [cause, cause] }
     h.page.rows[0] = { ...h.page.rows[0]!, command: evil, sentence: evil, reason: 'unknown-reason' }
     const record = h.records[h.page.rows[0].id]!
     Object.assign(record, { note: evil, env: [evil], told: evil, deciding: evil, folder: evil, programs: [{ command: evil, path: evil, end: { took: 1 } }] })
   })
-  await fireEvent.dblClick(await row(/img src/))
+  await fireEvent.click(await screen.findByRole('button', { name: text.stopsWhy }))
+  expect(screen.getAllByRole('rowheader', { name: evil })).toHaveLength(4)
+  await fireEvent.dblClick(await row(/img src.*Allowed/))
   await screen.findByRole('dialog')
   expect(document.querySelector('img')).toBeNull()
   expect(container.textContent).toContain(evil)
