@@ -46,12 +46,13 @@ func (c policyStops) onThisMachine(p *program) error {
 	if err != nil {
 		return err
 	}
-	got := machineStops{Days: days, All: countsOf(s), Reasons: causesOf(s.Reasons), Programs: causesOf(s.Programs), few: s.Few()}
+	got := stopsOf(days, s)
 	return p.print(got, got.write)
 }
 
-func countsOf(s history.Stops) stopCounts {
-	return stopCounts{Commands: int(s.Commands), Asked: int(s.Asked), Denied: int(s.Denied), NoOffer: int(s.Asked - s.Kept)}
+func stopsOf(days int, s history.Stops) machineStops {
+	all := stopCounts{Commands: int(s.Commands), Asked: int(s.Asked), Denied: int(s.Denied), NoOffer: int(s.Asked - s.Kept)}
+	return machineStops{Days: days, All: all, Reasons: causesOf(s.Reasons), Programs: causesOf(s.Programs), few: s.Few()}
 }
 
 func causesOf(list []history.Cause) []cause {
@@ -63,7 +64,7 @@ func causesOf(list []history.Cause) []cause {
 }
 
 func (m machineStops) write(w io.Writer) {
-	name := "last day"
+	name := "today"
 	if m.Days > 1 {
 		name = fmt.Sprintf("last %d days", m.Days)
 	}
