@@ -106,6 +106,18 @@ func (a *Activity) Rates() shown.Rates {
 	return rates
 }
 
+// Stops returns how many of the requests of the last days did not simply run, and why.
+func (a *Activity) Stops() shown.Stops {
+	ctx, cancel := a.look()
+	defer cancel()
+	found, err := a.app.host.Stops(ctx, shown.StopsSince(time.Now()))
+	stops := shown.NewStops(found)
+	if err != nil {
+		stops.Problem = sentence(err)
+	}
+	return stops
+}
+
 // Agents returns those who are in the history, to choose one from.
 func (a *Activity) Agents() []shown.Agent {
 	ctx, cancel := a.look()

@@ -178,3 +178,21 @@ func TestExport(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 }
+
+// TestStops counts what came of real requests, and says nothing of few.
+func TestStops(t *testing.T) {
+	a := activity(t) // one passes, one is denied by a rule, two are asked about
+	if s := a.activity.Stops(); s.Problem != "" || s.Requests != 0 || s.Reasons == nil || s.Days != 7 {
+		t.Errorf("of four: %+v", s)
+	}
+	for range 16 {
+		a.answer(a.agent(t.Context(), "main", "id", "-u"))
+	}
+	s := a.activity.Stops()
+	if s.Problem != "" || s.Requests != 20 || s.Asked != 2 || s.Per100 != 10 || s.Denied != 1 || s.Kept != 2 {
+		t.Errorf("of twenty: %+v", s)
+	}
+	if s.Programs[0] != (shown.Cause{Name: "touch", Stops: 2}) || !slices.Contains(s.Reasons, shown.Cause{Name: "denylisted", Stops: 1}) {
+		t.Errorf("%+v %+v", s.Programs, s.Reasons)
+	}
+}

@@ -148,6 +148,7 @@ func (a *app) replay(agentID string, offers []approval.Offer) []shown.Replayed {
 	for i, r := range told {
 		list[i].Looked, list[i].Allowed, list[i].Yes, list[i].Denied, list[i].Complete = r.Looked, r.Allowed, r.Yes, r.Denied, r.Complete
 		list[i].Riskiest = shown.Excerpt(r.Riskiest)
+		list[i].TurnedDown = r.TurnedDown() || a.prefs.turnedDown(agentID, sets[i])
 	}
 	return list
 }

@@ -79,7 +79,7 @@ func mayImport(room string, allowed []string, at string) bool {
 // bound object can be called by whoever runs in the page.
 func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
-		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
+		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Stops", "Suggestions"},
 		"Approvals": {
 			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
 			"Ready", "Remember", "Replay", "Resume", "Screen", "StartFor", "StopEverything", "TakeStartFor", "Together", "Undo", "WouldDo",
@@ -89,7 +89,7 @@ func TestBoundMethods(t *testing.T) {
 			"Entries", "ExportAllowlist", "Forget", "Hooks", "Host", "KeepOffered", "LeaveFirstRun", "Lists", "OpenPermission", "Permissions", "PlanHook", "Policy", "Preferences", "Preview", "ReadEnvironment", "Ready",
 			"RemoveDeny", "RemoveEntry",
 			"RemoveFrom", "RequestPermission", "Restart", "SetAnswersFrom", "SetMode", "SetPreferences", "SetWord", "Standing", "Start", "SwitchEntry", "TakeImport",
-			"Try", "TryHook", "Undo", "Warnings",
+			"Try", "TryHook", "TurnDown", "Undo", "Warnings",
 		},
 	}
 	for _, bound := range []any{&Activity{}, &Approvals{}, &Settings{}} {

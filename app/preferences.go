@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -26,6 +27,7 @@ type preferences struct {
 	mu     sync.Mutex
 	now    shown.Preferences
 	others map[string]json.RawMessage // what others keep in the file
+	turned []turnedDown
 	broken error
 }
 
@@ -56,7 +58,13 @@ func (p *preferences) read() error {
 	if err := check(chosen); err != nil {
 		return err
 	}
-	p.now.Kept, p.others = chosen, others
+	var turned []turnedDown
+	if list, there := others[turnedDownKey]; there {
+		if err := json.Unmarshal(list, &turned); err != nil {
+			return err
+		}
+	}
+	p.now.Kept, p.turned, p.others = chosen, turned, others
 	return nil
 }
 
@@ -106,15 +114,22 @@ func (p *preferences) set(next shown.Preferences) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if next.Kept != p.now.Kept {
-		if err := p.save(next.Kept); err != nil {
-			return fmt.Errorf("cannot save the preferences: %w", err)
+		if err := p.save(next.Kept, p.turned); err != nil {
+			return err
 		}
 	}
 	p.now = next
 	return nil
 }
 
-func (p *preferences) save(next shown.Kept) error {
+func (p *preferences) save(next shown.Kept, turned []turnedDown) error {
+	if err := p.write(next, turned); err != nil {
+		return fmt.Errorf("cannot save the preferences: %w", err)
+	}
+	return nil
+}
+
+func (p *preferences) write(next shown.Kept, turned []turnedDown) error {
 	if p.broken != nil {
 		return fmt.Errorf("%s holds something else: %w", p.path, p.broken)
 	}
@@ -122,17 +137,30 @@ func (p *preferences) save(next shown.Kept) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(chosen, &p.others); err != nil { // beside what others keep
+	others := maps.Clone(p.others)
+	if err := json.Unmarshal(chosen, &others); err != nil { // beside what others keep
 		return err
 	}
-	text, err := json.MarshalIndent(p.others, "", "  ")
-	if err != nil {
-		return err
+	if len(turned) > 0 {
+		if others[turnedDownKey], err = json.Marshal(turned); err != nil {
+			return err
+		}
 	}
-	return replace(p.path, func(w io.Writer) error {
+	text, err := json.MarshalIndent(others, "", "  ")
+	switch {
+	case err != nil:
+		return err
+	case len(text) >= maxPlain:
+		return errors.New("the file would be too large to be read")
+	}
+	err = replace(p.path, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
+	if err == nil {
+		p.others = others
+	}
+	return err
 }
 
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

@@ -20,14 +20,14 @@ const (
 	maxSuggestions = 3
 )
 
-// suggested is an entry that the page shows as a suggestion.
+// suggested are entries that the page shows as one suggestion.
 type suggested struct {
 	agentID string
-	entry   approval.Entry
+	entries []approval.Entry
 }
 
-// Suggestions returns entries that would have answered many questions, the one
-// that would have answered most first.
+// Suggestions returns entries that would have answered many questions, those
+// that would have answered most first. What a person turned down is not among them.
 func (a *Activity) Suggestions() []shown.Suggestion {
 	ctx, cancel := context.WithTimeout(context.Background(), suggestTime)
 	defer cancel()
@@ -39,17 +39,13 @@ func (a *Activity) Suggestions() []shown.Suggestion {
 	in := a.app.names()
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" }) // entries belong to an agent
 	for _, id := range ids[:min(len(ids), suggestAgents)] {
-		found, err := a.app.host.Suggest(ctx, id)
+		found, err := a.app.host.Suggest(ctx, id, func(list []approval.Entry) bool { return a.app.prefs.turnedDown(id, list) })
 		if err != nil {
 			return list
 		}
 		for _, s := range found {
-			if len(s.Offer.Writes) != 1 {
-				continue
-			}
-			entry := s.Offer.Writes[0]
-			one := shown.NewSuggestion(shown.NewAgent(id, in.Agents[id]), entry, s.Replay.Saved, s.Replay.Riskiest, in)
-			list, known[one.ID] = append(list, one), suggested{id, entry}
+			one := shown.NewSuggestion(shown.NewAgent(id, in.Agents[id]), s.Offer, s.Replay.Saved, s.Replay.Riskiest, in)
+			list, known[one.ID] = append(list, one), suggested{id, s.Offer.Writes}
 		}
 	}
 	slices.SortStableFunc(list, func(x, y shown.Suggestion) int { return cmp.Compare(y.Saved, x.Saved) })
@@ -60,11 +56,18 @@ func (a *Activity) Suggestions() []shown.Suggestion {
 	return list
 }
 
-// AddSuggested saves an entry that was suggested, exactly as it was shown.
+// find returns a suggestion that the page shows.
+func (a *Activity) find(id string) (suggested, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, known := a.suggested[id]
+	return one, known
+}
+
+// AddSuggested saves the entries of a suggestion, exactly as they were shown. One
+// undo takes all of them back.
 func (s *Settings) AddSuggested(id string) Saved {
-	s.app.activity.mu.Lock()
-	one, known := s.app.activity.suggested[id]
-	s.app.activity.mu.Unlock()
+	one, known := s.app.activity.find(id)
 	if !known {
 		return s.failed(errChanged, "")
 	}
@@ -73,9 +76,25 @@ func (s *Settings) AddSuggested(id string) Saved {
 		return s.failed(errChanged, one.agentID)
 	}
 	return s.edit(one.agentID, shown.Rev(doc, one.agentID), func(d *store.Document) error {
-		e := one.entry
-		e.AddedAt, e.AddedBy = time.Now().UnixMilli(), "suggestion"
-		d.Add(one.agentID, e)
+		for _, e := range one.entries {
+			e.AddedAt, e.AddedBy = time.Now().UnixMilli(), "suggestion"
+			d.Add(one.agentID, e)
+		}
 		return nil
 	})
+}
+
+// TurnDown has a suggestion, and what is not wider, not come again.
+func (s *Settings) TurnDown(id string) Saved {
+	one, known := s.app.activity.find(id)
+	switch {
+	case !known:
+		return s.failed(errChanged, "")
+	case !s.app.edits():
+		return s.failed(errNotOpen, one.agentID)
+	}
+	if err := s.app.prefs.turnDown(one.agentID, one.entries); err != nil {
+		return s.failed(err, one.agentID)
+	}
+	return Saved{OK: true, CanUndo: s.undos.any()}
 }

@@ -410,26 +410,78 @@ func scale(highest float64) (step, top int) {
 	return step, top
 }
 
-// Suggestion is an entry that would have answered many questions.
+// Suggestion are entries that would have answered many questions.
 type Suggestion struct {
 	// ID names it for as long as it is shown.
 	ID    string `json:"id"`
 	Agent Agent  `json:"agent"`
-	// Entry is how it reads, Exact what a person would edit and save.
-	Entry Entry     `json:"entry"`
-	Exact EntryEdit `json:"exact"`
-	// Saved is how many of the last questions it would have answered.
+	// Entries are how they read. Exact is what a person would edit and save: of one
+	// entry that says no more than a person can write.
+	Entries []Entry    `json:"entries"`
+	Exact   *EntryEdit `json:"exact,omitempty"`
+	// Wide says what else they allow that one may not think of; "" for nothing.
+	Wide approval.Wide `json:"wide,omitempty"`
+	// Saved is how many of the last questions they would have answered.
 	Saved int `json:"saved"`
-	// Riskiest is the most dangerous request that it would have let pass.
+	// Riskiest is the most dangerous request that they would have let pass.
 	Riskiest string `json:"riskiest,omitempty"`
 }
 
-// NewSuggestion makes what is shown of a suggested entry.
-func NewSuggestion(agent Agent, e approval.Entry, saved int, riskiest string, in Person) Suggestion {
-	text, _ := json.Marshal(e) // plain fields cannot fail
+// NewSuggestion makes what is shown of the entries of an offer.
+func NewSuggestion(agent Agent, o approval.Offer, saved int, riskiest string, in Person) Suggestion {
+	text, _ := json.Marshal(o.Writes) // plain fields cannot fail
 	sum := sha256.Sum256(append(text, agent.ID...))
-	return Suggestion{
-		ID: hex.EncodeToString(sum[:8]), Agent: agent, Entry: newEntry(e, in), Saved: saved, Riskiest: Excerpt(riskiest),
-		Exact: EntryEdit{Pattern: e.Pattern, Args: append([]string{}, e.Args...), ArgsExact: e.ArgsExact, Cwd: e.Cwd},
+	s := Suggestion{ID: hex.EncodeToString(sum[:8]), Agent: agent, Entries: entries(o.Writes, in), Wide: o.Wide, Saved: saved, Riskiest: Excerpt(riskiest)}
+	if e := o.Writes[0]; len(o.Writes) == 1 && e.ArgPattern == "" && len(e.Env)+len(e.Allows)+len(e.When) == 0 {
+		s.Exact = &EntryEdit{Pattern: e.Pattern, Args: append([]string{}, e.Args...), ArgsExact: e.ArgsExact, Cwd: e.Cwd}
 	}
+	return s
+}
+
+// Stops are how often a person was asked in the last days, and what about.
+type Stops struct {
+	Days int `json:"days"`
+	// Rate counts nothing where there were too few requests to tell anything.
+	Rate
+	// Denied is how many were denied without a question, and Kept how many of those
+	// asked about could have been remembered.
+	Denied int64 `json:"denied"`
+	Kept   int64 `json:"kept"`
+	// Reasons, which are codes, and Programs are those of most stops.
+	Reasons  []Cause `json:"reasons"`
+	Programs []Cause `json:"programs"`
+	Problem  string  `json:"problem,omitempty"`
+}
+
+// Cause is a reason or a program, and how many requests it stopped.
+type Cause struct {
+	Name  string `json:"name"`
+	Stops int64  `json:"stops"`
+}
+
+// topCauses is how many reasons, and programs, are shown.
+const topCauses = 5
+
+// StopsSince is when the days begin of which stops are shown: those of the filter
+// that the page begins with.
+func StopsSince(now time.Time) time.Time { return midnight(now, 1-days[SevenDays]) }
+
+// NewStops makes what is shown of stops.
+func NewStops(s history.Stops) Stops {
+	shown := Stops{Days: days[SevenDays], Reasons: []Cause{}, Programs: []Cause{}}
+	if s.Few() {
+		return shown
+	}
+	shown.Rate = Rate{Requests: s.Commands, Asked: s.Asked}
+	shown.divide()
+	shown.Denied, shown.Kept, shown.Reasons, shown.Programs = s.Denied, s.Kept, causes(s.Reasons), causes(s.Programs)
+	return shown
+}
+
+func causes(list []history.Cause) []Cause {
+	shown := []Cause{}
+	for _, c := range list[:min(len(list), topCauses)] {
+		shown = append(shown, Cause{Excerpt(c.Name), c.Stops})
+	}
+	return shown
 }

@@ -115,6 +115,39 @@ func TestDaysAreOfTheCalendar(t *testing.T) {
 	}
 }
 
+// TestStopsAreFew: nothing is told of too few requests, and names are made visible.
+func TestStopsAreFew(t *testing.T) {
+	for commands, want := range map[int64]int64{0: 0, 19: 0, 20: 20} {
+		s := shown.NewStops(history.Stops{Commands: commands, Asked: 3, Kept: 2, Denied: 1, Programs: []history.Cause{{Name: "a\u202eb", Stops: 3}, {Name: strings.Repeat("x", 500), Stops: 1}}})
+		if s.Requests != want || s.Reasons == nil || s.Programs == nil || s.Days != 7 {
+			t.Errorf("%d: %+v", commands, s)
+		}
+		if want == 0 && (s.Asked != 0 || len(s.Programs) > 0) || want > 0 && (s.Per100 != 15 || s.Kept != 2 || s.Denied != 1 || s.Programs[0].Name != `a\u{202E}b` || len(s.Programs[1].Name) > 100) {
+			t.Errorf("%d: %+v", commands, s)
+		}
+	}
+}
+
+// TestSuggestionAsItReads: what a person could not write is not theirs to edit.
+func TestSuggestionAsItReads(t *testing.T) {
+	plain := approval.Entry{Pattern: "/usr/bin/git", Args: []string{"fetch"}, Cwd: home}
+	allows, env := plain, plain
+	allows.Allows, env.Env = []approval.Allowed{approval.AllowProjectWrites}, map[string][]string{"A": {"b"}}
+	for i, test := range []struct {
+		list []approval.Entry
+		edit bool
+	}{{[]approval.Entry{plain}, true}, {[]approval.Entry{allows}, false}, {[]approval.Entry{env}, false}, {[]approval.Entry{plain, plain}, false}} {
+		s := shown.NewSuggestion(shown.Agent{ID: "main"}, approval.Offer{Writes: test.list}, 3, "", in)
+		if len(s.Entries) != len(test.list) || (s.Exact != nil) != test.edit {
+			t.Errorf("%d: %+v", i, s)
+		}
+		other := shown.NewSuggestion(shown.Agent{ID: "codex"}, approval.Offer{Writes: test.list}, 3, "", in)
+		if s.ID == other.ID || s.ID != shown.NewSuggestion(shown.Agent{ID: "main"}, approval.Offer{Writes: test.list}, 4, "x", in).ID {
+			t.Errorf("%d is called %s, and for another agent %s", i, s.ID, other.ID)
+		}
+	}
+}
+
 // activityFixture is what the page of the history gets.
 type activityFixture struct {
 	Page        shown.ActivityPage      `json:"page"`
@@ -123,6 +156,7 @@ type activityFixture struct {
 	Agents      []shown.Agent           `json:"agents"`
 	Suggestions []shown.Suggestion      `json:"suggestions"`
 	Offered     shown.Offered           `json:"offered"`
+	Stops       shown.Stops             `json:"stops"`
 }
 
 func newActivityFixture(offers []approval.Offer) *activityFixture {
@@ -176,8 +210,16 @@ func newActivityFixture(offers []approval.Offer) *activityFixture {
 	f.Offered.Replay = replayed
 	f.Suggestions = []shown.Suggestion{{
 		ID: "1", Agent: f.Agents[0], Saved: 42, Riskiest: "npm run lint -- --fix",
-		Entry: shown.Entry{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas", UsesLeft: -1},
-		Exact: shown.EntryEdit{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas"},
-	}}
+		Entries: []shown.Entry{{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas", UsesLeft: -1}},
+		Exact:   &shown.EntryEdit{Pattern: "npm", Args: []string{"run", "lint"}, Cwd: "~/Projects/atlas"},
+	}, shown.NewSuggestion(f.Agents[1], approval.Offer{Wide: approval.WideProject, Writes: []approval.Entry{
+		{Pattern: "/usr/bin/go", Args: []string{"test"}, Cwd: home + "/Projects/atlas", Allows: []approval.Allowed{approval.AllowProjectCode}},
+		{Pattern: "/usr/bin/tail"},
+	}}, 11, "", in)}
+	f.Stops = shown.NewStops(history.Stops{
+		Commands: 412, Asked: 23, Denied: 4, Kept: 18,
+		Reasons:  []history.Cause{{Name: "allowlist-miss", Stops: 14}, {Name: "starts-program", Stops: 5}, {Name: "inline-code", Stops: 3}, {Name: "denylisted", Stops: 3}, {Name: "user-denied", Stops: 1}, {Name: "uploads", Stops: 1}},
+		Programs: []history.Cause{{Name: "npm", Stops: 9}, {Name: "git", Stops: 6}, {Name: "github/create_issue", Stops: 4}, {Name: "curl", Stops: 3}, {Name: "sudo", Stops: 3}, {Name: "gh", Stops: 2}},
+	})
 	return &f
 }

@@ -102,6 +102,8 @@ type Replayed struct {
 	Yes      int    `json:"yes"`
 	Denied   int    `json:"denied"`
 	Riskiest string `json:"riskiest,omitempty"`
+	// TurnedDown tells that the person turned the suggestion to remember it down.
+	TurnedDown bool `json:"turnedDown,omitempty"`
 	// Complete is false when there was no time for all of them.
 	Complete bool `json:"complete"`
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -34,14 +35,21 @@ func (f *flight) describe() {
 		f.row.Command = display.Redact(toolpolicy.Text(f.judged.Plan.Tool))
 		f.row.Program = approval.ToolMark + display.Redact(f.judged.Plan.Tool.FullName())
 	}
+	first := ""
 	for i, s := range f.judged.Judgement.Segments {
 		if f.row.Entry == "" {
 			f.row.Entry = s.Entry
 		}
-		if p := f.judged.Plan.Segments[i].Program; p != nil && f.row.Program == "" {
+		p := f.judged.Plan.Segments[i].Program
+		switch {
+		case p == nil || f.row.Program != "":
+		case s.Verdict != approval.VerdictAllow:
 			f.row.Program = display.Redact(p.File.Path)
+		case first == "":
+			first = display.Redact(p.File.Path)
 		}
 	}
+	f.row.Program = cmp.Or(f.row.Program, first)
 }
 
 func redactedArgv(argv []string) string { return display.Redact(command.Quote(argv)) }

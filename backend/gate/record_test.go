@@ -72,3 +72,21 @@ func TestFirstTogether(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// The program of a request is the one that stops it, and else its first.
+func TestProgramOfARequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, approval.Entry{Pattern: "one"}, approval.Entry{Pattern: "two"})
+	for _, name := range []string{"one", "two", "three", "four"} {
+		b.script(name, "")
+	}
+	b.person(once, nil)
+	for text, want := range map[string]string{"one | two": "one", "one | three": "three", "two; four; three": "four", "cd . && three": "three"} {
+		b.Run(context.Background(), b.request("bash", "-c", text))
+		top := ""
+		rows, err := b.history.List(context.Background(), history.Query{Parent: &top, Limit: 1})
+		if err != nil || len(rows) != 1 || rows[0].Program != b.path("bin/"+want) {
+			t.Errorf("%s: %v %v", text, rows, err)
+		}
+	}
+}

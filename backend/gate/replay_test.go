@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +143,7 @@ func TestSuggest(t *testing.T) {
 				break
 			}
 		}
-		found, err := b.Suggest(context.Background(), "main")
+		found, err := b.Suggest(context.Background(), "main", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,6 +172,103 @@ func TestSuggest(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// Several entries are suggested together where one question needs them all, and for
+// a project alone where the panel would choose that.
+func TestSuggestSeveral(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		texts []string
+		want  []string // entries, and where they hold
+	}{
+		{"two programs", []string{"one a; two b", "one a; two b", "one a; two b"}, []string{"one a", "two b"}},
+		{"first words", []string{"git fetch a", "git fetch b", "git fetch c"}, []string{"git fetch … in the project"}},
+		{"too many to be read", []string{"one a; two b; one c; two d; one e", "one a; two b; one c; two d; one e", "one a; two b; one c; two d; one e"}, nil},
+		{"a high risk", []string{"one | sh", "one | sh", "one | sh"}, nil},
+	} {
+		b := newBench(t)
+		for _, name := range []string{"one", "two", "git"} {
+			b.script(name, "")
+		}
+		b.personWho(func(approval.Prompt) approval.Answer { return once })
+		for _, text := range test.texts {
+			b.Run(context.Background(), b.request("bash", "-c", text))
+		}
+		found, err := b.Suggest(context.Background(), "main", nil)
+		if err != nil || len(found) > 1 {
+			t.Fatalf("%s: %+v %v", test.name, found, err)
+		}
+		var got []string
+		for _, s := range found {
+			for _, e := range s.Offer.Writes {
+				text := strings.Join(append([]string{e.Pattern[strings.LastIndex(e.Pattern, "/")+1:]}, e.Args...), " ")
+				if !e.ArgsExact {
+					text += " …"
+				}
+				if e.Cwd == b.dir && !e.ArgsExact {
+					text += " in the project"
+				}
+				got = append(got, text)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestTurnedDown: whoever allows once three times what the panel suggests a rule for
+// is not told of it any more. Other doors suggest nothing.
+func TestTurnedDown(t *testing.T) {
+	t.Parallel()
+	for answers, want := range map[string]bool{
+		"":                    false,
+		"panel panel panel":   false, // nothing was suggested yet
+		"panel×5":             false,
+		"panel×6":             true,
+		"panel×3 terminal×5":  false,
+		"terminal×3 panel×3":  true,
+		"panel×4 1h panel×1":  false,
+		"panel×5 1h panel×1":  true,
+		"terminal×8":          false,
+		"mcp-client:main×8":   false,
+		"panel×3 never panel": false,
+	} {
+		b := newBench(t)
+		b.script("tool", "")
+		var given []approval.Answer
+		for _, word := range strings.Fields(answers) {
+			by, times, _ := strings.Cut(word, "×")
+			n, _ := strconv.Atoi(times)
+			for range max(n, 1) {
+				given = append(given, approval.Answer{Decision: approval.AllowOnce, By: by})
+			}
+			switch last := &given[len(given)-1]; by {
+			case "never":
+				*last = approval.Answer{Decision: approval.DecisionDeny, By: "panel"}
+			case "1h":
+				*last = approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: approval.Choice{Width: approval.WidthExact, Keep: approval.Keep1h}}
+			}
+		}
+		b.personWho(func(approval.Prompt) approval.Answer {
+			a := given[0]
+			given = given[1:]
+			return a
+		})
+		for len(given) > 0 {
+			b.Run(context.Background(), b.request("tool", "a"))
+			b.edit(func(d *store.Document) error { // leases end
+				d.EndLeases(nil)
+				return nil
+			})
+		}
+		got, err := b.Replay(context.Background(), "main", [][]approval.Entry{{{Pattern: b.path("bin/tool")}}})
+		if err != nil || got[0].TurnedDown() != want {
+			t.Errorf("%q: %+v, want %v, %v", answers, got, want, err)
 		}
 	}
 }

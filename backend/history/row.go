@@ -66,7 +66,8 @@ type Row struct {
 	Argv     []string `json:"argv,omitempty"`
 	Cwd      string   `json:"cwd,omitempty"`
 	EnvNames []string `json:"envNames,omitempty"`
-	// Program is the real path of the program.
+	// Program is the real path of the program: of several the first that policy does
+	// not allow, else the first.
 	Program string `json:"program,omitempty"`
 
 	// Judged, JudgedReason and JudgedSentence are what policy said; Verdict,

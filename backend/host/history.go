@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/history"
@@ -51,10 +52,34 @@ func historyVerify(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil, err
 	}
 	if !h.verifying.TryLock() { // it reads a million rows, and programs may ask for it
-		return nil, errors.New("the history is being checked already: try again later")
+		return nil, errors.New("the history is being read as a whole already: try again later")
 	}
 	defer h.verifying.Unlock()
 	return h.history.Verify(ctx, params.Head)
+}
+
+func historyStops(h *Host, ctx context.Context, c ipc.Call) (any, error) {
+	params, err := decode[struct {
+		Since int64 `json:"since"` // unix milliseconds
+	}](c)
+	if err != nil {
+		return nil, err
+	}
+	if !h.verifying.TryLock() { // as below
+		return nil, errors.New("the history is being read as a whole already: try again later")
+	}
+	defer h.verifying.Unlock()
+	return h.Stops(ctx, time.UnixMilli(params.Since))
+}
+
+// stopsTime bounds how long stops are counted: each of the requests is looked at.
+const stopsTime = 5 * time.Second
+
+// Stops counts the requests since a time by what came of them: see history.Stops.
+func (h *Host) Stops(ctx context.Context, since time.Time) (history.Stops, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopsTime)
+	defer cancel()
+	return h.history.Stops(ctx, since.UnixMilli())
 }
 
 // History returns rows of the history, for the panel.

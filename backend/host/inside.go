@@ -183,9 +183,10 @@ func (h *Host) Replay(ctx context.Context, agentID string, sets [][]approval.Ent
 	return h.gate.Judge().Replay(ctx, agentID, sets)
 }
 
-// Suggest returns entries that an agent should have, by what it was allowed.
-func (h *Host) Suggest(ctx context.Context, agentID string) ([]judge.Suggestion, error) {
-	return h.gate.Judge().Suggest(ctx, agentID)
+// Suggest returns entries that an agent should have, by what it was allowed, and
+// that are not unwanted.
+func (h *Host) Suggest(ctx context.Context, agentID string, unwanted func([]approval.Entry) bool) ([]judge.Suggestion, error) {
+	return h.gate.Judge().Suggest(ctx, agentID, unwanted)
 }
 
 // Offered returns how a recorded request can be allowed from now on. Its errors

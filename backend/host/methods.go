@@ -25,6 +25,7 @@ var methods = map[string]method{
 	"entries.remove":    entriesRemove,
 	"explain":           explain,
 	"history.list":      historyList,
+	"history.stops":     historyStops,
 	"history.verify":    historyVerify,
 	"leases.end":        leasesEnd,
 	"metrics":           metricsCall,

@@ -19,7 +19,7 @@ type StartOffer struct {
 	Folder string
 	Made   starts.Made
 	// Yes is how many of the latest requests that it lets pass a person allowed; 0 where they
-	// denied one of them.
+	// denied one of them, or turned the suggestion down.
 	Yes int
 }
 
@@ -32,7 +32,7 @@ func (o StartOffer) Suggested() bool { return o.Yes >= starts.Enough }
 func (h *Host) StartFor(ctx context.Context, p approval.Prompt) (StartOffer, bool) {
 	for _, s := range starts.ForQuestions {
 		if o, ok := h.startOffer(ctx, p, s); ok {
-			if told, err := h.gate.Judge().Answered(ctx, p.AgentID, o.Made.Entries); err == nil && told.Denied == 0 {
+			if told, err := h.gate.Judge().Answered(ctx, p.AgentID, o.Made.Entries); err == nil && told.Denied == 0 && !told.TurnedDown() {
 				o.Yes = told.Yes
 			}
 			return o, true

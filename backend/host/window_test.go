@@ -108,7 +108,7 @@ func TestEverydayUse(t *testing.T) {
 	}{
 		// Reading.
 		{"status", nil, 0}, {"pending.list", nil, 0}, {"policy.get", agent, 0}, {"entries.list", nil, 0}, {"explain", command, 0}, {"tool.explain", map[string]any{"tool": "file_read", "cwd": b.home}, 0}, {"denylist", command, 0},
-		{"prepare", command, 0}, {"history.list", struct{}{}, 0}, {"history.verify", struct{}{}, 0}, {"running.list", nil, 0},
+		{"prepare", command, 0}, {"history.list", struct{}{}, 0}, {"history.stops", struct{}{}, 0}, {"history.verify", struct{}{}, 0}, {"running.list", nil, 0},
 		{"metrics", nil, 0}, {"policy.file", nil, 0}, {"standing.list", nil, 0}, {"which", map[string]any{"bins": []string{"echo"}}, 0},
 		// Tightening.
 		{"policy.set", set("ask", "always"), 0}, {"policy.set", set("security", "deny"), 0}, {"entries.add", denial, 0},

@@ -35,6 +35,7 @@ var methods = map[string]credential{
 	"tool.explain":   byToken,
 	"denylist":       byToken,
 	"history.list":   byToken,
+	"history.stops":  byToken,
 	"history.verify": byToken,
 	"running.list":   byToken,
 	"metrics":        byToken,

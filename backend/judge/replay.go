@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -35,7 +36,27 @@ type Replay struct {
 	// Complete is false when time ran out first.
 	Complete bool `json:"complete"`
 
-	rank int // of Riskiest
+	rank int   // of Riskiest
+	yes  []yes // a person's, not in their order
+}
+
+// yes is one of a person. Once tells that they gave it on the panel, for one run.
+type yes struct {
+	n    int64 // of its row
+	once bool
+}
+
+// TurnedDown reports whether the person was told often enough, on the panel, that an
+// entry would have let pass what they allowed so often, and allowed it once each time.
+func (r Replay) TurnedDown() bool {
+	slices.SortFunc(r.yes, func(a, b yes) int { return cmp.Compare(a.n, b.n) })
+	down := 0
+	for _, y := range r.yes[min(len(r.yes), leastSaved):] {
+		if y.once {
+			down++
+		}
+	}
+	return down >= turnsDown
 }
 
 // past is a recorded request as it would be judged today. Rows that ask for
@@ -113,6 +134,7 @@ func (r *Replay) take(p past) {
 		}
 		if allowedByPerson(row) {
 			r.Yes++
+			r.yes = append(r.yes, yes{row.N, row.Decision == approval.AllowOnce && row.AnsweredBy == byPanel})
 		}
 		if deniedByPerson(row) {
 			r.Denied++
@@ -123,6 +145,9 @@ func (r *Replay) take(p past) {
 		r.rank, r.Riskiest = rank, p.rows[0].Command
 	}
 }
+
+// byPanel is who answers on the panel of the app.
+const byPanel = "panel"
 
 // deniedByPerson reports whether a person, and no clock and no rule, said no.
 func deniedByPerson(row history.Row) bool {

@@ -19,13 +19,18 @@ const (
 	maxCandidates  = 24
 	maxSuggestions = 3
 	// leastSaved is how many questions an entry must have saved to be worth
-	// another one.
-	leastSaved = 3
+	// another one, and mostEntries how many of them a person reads at a glance.
+	leastSaved  = 3
+	mostEntries = 4
+	// turnsDown is how often a person who is told of a suggestion on the panel
+	// allows the same once until it is not told any more.
+	turnsDown = 3
 )
 
-// Suggestion is an entry that would have saved questions which a person
+// Suggestion is an offer that would have saved questions which a person
 // answered with yes each time.
 type Suggestion struct {
+	// Offer holds in its folder alone where the panel would choose that.
 	Offer  approval.Offer `json:"offer"`
 	Replay Replay         `json:"replay"`
 	// Example is the text of one of these requests.
@@ -40,15 +45,15 @@ type candidate struct {
 }
 
 // Suggest looks for entries that an agent should have, by what it was allowed
-// lately. Nothing is suggested that is wide, and nothing that would have allowed
-// what a person denied.
-func (j *Judge) Suggest(ctx context.Context, agentID string) ([]Suggestion, error) {
+// lately. Nothing is suggested that is wide or for a high risk, and nothing that
+// would have allowed what a person denied, nor anything unwanted, which may be nil.
+func (j *Judge) Suggest(ctx context.Context, agentID string, unwanted func([]approval.Entry) bool) ([]Suggestion, error) {
 	agentID = store.AgentID(agentID)
 	list, _, _, err := j.past(ctx, agentID)
 	if err != nil {
 		return nil, err
 	}
-	tried := candidates(list)
+	tried := candidates(list, unwanted)
 	sets := make([][]approval.Entry, len(tried))
 	for i, c := range tried {
 		sets[i] = c.Offer.Writes
@@ -64,17 +69,23 @@ func (j *Judge) Suggest(ctx context.Context, agentID string) ([]Suggestion, erro
 	slices.SortStableFunc(tried, func(a, b candidate) int { return cmp.Compare(b.Replay.Saved, a.Replay.Saved) })
 	var best []Suggestion
 	for _, c := range tried {
-		same := func(s Suggestion) bool { return s.Offer.Writes[0].Pattern == c.Offer.Writes[0].Pattern }
-		if len(best) < maxSuggestions && !slices.ContainsFunc(best, same) && c.complete() {
+		if len(best) < maxSuggestions && !slices.ContainsFunc(best, c.meets) && c.complete() {
 			best = append(best, c.Suggestion)
 		}
 	}
 	return best, nil
 }
 
+// meets reports whether another suggestion is about one of the same programs.
+func (c *candidate) meets(other Suggestion) bool {
+	return slices.ContainsFunc(c.Offer.Writes, func(e approval.Entry) bool {
+		return slices.ContainsFunc(other.Offer.Writes, func(o approval.Entry) bool { return o.Pattern == e.Pattern })
+	})
+}
+
 // candidates are the narrow offers for what a person allowed, those for the
 // most questions first. Narrower ones stand before wider ones.
-func candidates(list []past) []candidate {
+func candidates(list []past, unwanted func([]approval.Entry) bool) []candidate {
 	var found []candidate
 	at := map[string]int{}
 	for _, p := range list {
@@ -84,11 +95,14 @@ func candidates(list []past) []candidate {
 				asked++
 			}
 		}
-		if asked == 0 {
+		if asked == 0 || p.judged.Judgement.Risk.Level.High() {
 			continue
 		}
 		for _, o := range p.judged.Judgement.Offers {
-			if o.Wide == approval.WideChanges || o.Wide == approval.WideUnknown {
+			if o.Wide == approval.WideChanges || o.Wide == approval.WideUnknown || len(o.Writes) > mostEntries || slices.ContainsFunc(o.Writes, isThere) {
+				continue
+			}
+			if o.Writes = o.Entries(o.Here); unwanted != nil && unwanted(o.Writes) {
 				continue
 			}
 			key, _ := json.Marshal(o.Writes) // plain fields cannot fail
@@ -104,6 +118,10 @@ func candidates(list []past) []candidate {
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.asked, a.asked) })
 	return found[:min(len(found), maxCandidates)]
 }
+
+// isThere reports whether an entry is one that the agent has, and that would only
+// accept other files.
+func isThere(e approval.Entry) bool { return e.ID != "" }
 
 // allowedByPerson reports whether a person, and neither a changed policy nor an
 // MCP client, said yes.

@@ -124,6 +124,13 @@ func plainProgram(e approval.Entry) bool {
 		!slices.ContainsFunc(e.Identity, func(id approval.Identity) bool { return !plain(id.Path) })
 }
 
+// NoWider reports whether an entry surely permits no more than another one for the
+// same program, whatever files were recorded under them.
+func NoWider(than, e approval.Entry) bool {
+	than.Identity, than.Interpreters, than.Links = e.Identity, e.Interpreters, e.Links
+	return than.Pattern == e.Pattern && narrows(than, e)
+}
+
 // narrows reports whether new surely permits no more than old, which is
 // switched on: a condition is new or, for a lease, ends earlier. Identities
 // must be the same: without one, the next program found is taken as known.

@@ -40,6 +40,7 @@ const views = [
   { name: 'agents-import', fixture: 'agents', press: ['Import and export'], item: 'Import…' },
   { name: 'agents-denylist', fixture: 'agents', tab: /^Denylist/ },
   { name: 'activity', fixture: 'agents', press: ['Activity'] },
+  { name: 'activity-stops', fixture: 'agents', press: ['Activity', 'Not now', 'Show why'] },
   { name: 'activity-record', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/ },
   { name: 'activity-keep', fixture: 'agents', press: ['Activity'], row: /git fetch/, then: /^Show all/, and: /^Make it/ },
   { name: 'activity-none', fixture: 'agents-held', press: ['Activity'] },

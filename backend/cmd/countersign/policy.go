@@ -22,7 +22,7 @@ type policyCommands struct {
 	Explain policyExplain `cmd:"" help:"Judge a command without running it, or a tool call without making it."`
 	Test    policyTest    `cmd:"" help:"Judge the cases of a file on the machine it invents, running nothing."`
 	Diff    policyDiff    `cmd:"" help:"List the cases of a file that two policy files judge differently."`
-	Stops   policyStops   `cmd:"" help:"Count the questions that lists of commands would bring, judging them and running nothing."`
+	Stops   policyStops   `cmd:"" help:"Count the stops of this machine, or the questions that lists of commands would bring, running nothing."`
 	Accept  policyAccept  `cmd:"" help:"Accept an edit of the policy file that waits."`
 	Reject  policyReject  `cmd:"" help:"Take an edit of the policy file back."`
 

@@ -18,7 +18,8 @@ import (
 )
 
 type policyStops struct {
-	Files  []string `arg:"" name:"file" help:"Lists of commands, or history exports: one JSON object a line."`
+	Files  []string `arg:"" optional:"" name:"file" help:"Lists of commands, or history exports: one JSON object a line. Without one, what came of the commands on this machine is counted, as its history tells."`
+	Days   int      `help:"Without a file: how many days back, 7 if not given." placeholder:"N"`
 	Policy string   `help:"Judge under this policy file instead of the policy that holds." placeholder:"FILE"`
 	Start  string   `help:"Judge under a start (deny-all, ask-me, developer-tools; project-commands on top of that for each project of the list), made from the programs of the list's machine." enum:",deny-all,ask-me,developer-tools,project-commands" default:"" placeholder:"NAME"`
 	World  string   `help:"The programs, folders and files of the list's machine; without it, this machine." placeholder:"FILE"`
@@ -26,7 +27,12 @@ type policyStops struct {
 }
 
 func (c policyStops) Run(p *program) error {
-	if c.Policy != "" && c.Start != "" {
+	switch {
+	case len(c.Files) == 0:
+		return c.onThisMachine(p)
+	case c.Days != 0:
+		return exit{exitUsage, "--days is for this machine: a list is counted as a whole"}
+	case c.Policy != "" && c.Start != "":
 		return errors.New("give --policy or --start, not both")
 	}
 	list, err := c.list(p)
@@ -149,29 +155,39 @@ func per100(n, of int) string {
 	return fmt.Sprintf("%.1f", 100*float64(n)/float64(of))
 }
 
-func (r stopsResult) write(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, n stopCounts) {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", name, n.Commands, per100(n.Asked, n.Commands), per100(n.NoOffer, n.Commands), per100(n.Denied, n.Commands))
-	}
+// stopsTable is a table of groups of commands.
+type stopsTable struct{ *tabwriter.Writer }
+
+func newStopsTable(w io.Writer) stopsTable {
+	t := stopsTable{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	fmt.Fprintln(t, "\tcommands\tasked /100\tof these without an offer\tdenied /100")
-	row("all", r.All)
+	return t
+}
+
+func (t stopsTable) row(name string, n stopCounts) {
+	fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", name, n.Commands, per100(n.Asked, n.Commands), per100(n.NoOffer, n.Commands), per100(n.Denied, n.Commands))
+}
+
+func writeCauses(w io.Writer, name string, list []cause) {
+	fmt.Fprintf(w, "\n%s\n", name)
+	for _, one := range list {
+		fmt.Fprintf(w, "%6d  %s\n", one.Stops, display.Escape(one.Name))
+	}
+}
+
+func (r stopsResult) write(w io.Writer) {
+	t := newStopsTable(w)
+	t.row("all", r.All)
 	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
-		row("label "+label, r.Labels[label])
+		t.row("label "+label, r.Labels[label])
 	}
 	for i, b := range r.Blocks {
-		row(fmt.Sprintf("%d to %d of each person", i*blockSize+1, (i+1)*blockSize), b)
+		t.row(fmt.Sprintf("%d to %d of each person", i*blockSize+1, (i+1)*blockSize), b)
 	}
 	_ = t.Flush()
-	for _, group := range []struct {
-		name string
-		list []cause
-	}{{"reasons", r.Reasons}, {"programs", r.Programs}, {"without an offer", r.NoOffer}} {
-		fmt.Fprintf(w, "\n%s\n", group.name)
-		for _, one := range group.list {
-			fmt.Fprintf(w, "%6d  %s\n", one.Stops, display.Escape(one.Name))
-		}
-	}
+	writeCauses(w, "reasons", r.Reasons)
+	writeCauses(w, "programs", r.Programs)
+	writeCauses(w, "without an offer", r.NoOffer)
 	if len(r.Suggestions) > 0 {
 		fmt.Fprintln(w, "\nwhat one rule would save")
 	}

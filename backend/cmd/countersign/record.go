@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/countersign-app/countersign/backend/history"
 	"github.com/countersign-app/countersign/backend/host"
@@ -69,6 +70,14 @@ func (r record) list(params map[string]any) ([]history.Row, error) {
 	}
 	found, err := r.db.List(r.ctx, q)
 	return append(rows, found...), err
+}
+
+// stops counts requests by what came of them.
+func (r record) stops(since time.Time) (s history.Stops, err error) {
+	if r.db != nil {
+		return r.db.Stops(r.ctx, since.UnixMilli())
+	}
+	return s, r.read("history.stops", map[string]int64{"since": since.UnixMilli()}, &s)
 }
 
 func (r record) verify(head string) (report history.Report, err error) {

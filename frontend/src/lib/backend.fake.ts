@@ -3,7 +3,7 @@
 import type { Backend, HostEvent } from './backend'
 import type {
   ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
-  Question, Rates, Replayed, Saved, Screen, Standing, Start, StartOffer, Suggestion, Trial, Warnings, WouldDo,
+  Question, Rates, Replayed, Saved, Screen, Standing, Start, StartOffer, Stops, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -17,7 +17,7 @@ export interface Fixture {
   preview: Preview
   replay?: Replayed[]
   startFor?: StartOffer
-  activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[]; offered?: Offered }
+  activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[]; offered?: Offered; stops: Stops }
   trials?: Trial[]
   wouldDo: WouldDo
   /** Those of the agent claude-code. */
@@ -133,7 +133,9 @@ export function fake(given: Fixture): Fake {
     keepOffered: save('keepOffered'),
     rates: () => Promise.resolve(fixture.activity?.rates ?? { days: [], agents: [], top: 1, step: 1 }),
     activityAgents: () => Promise.resolve(fixture.activity?.agents ?? []),
+    stops: () => Promise.resolve(fixture.activity?.stops ?? { days: 7, requests: 0, asked: 0, per100: 0, denied: 0, kept: 0, reasons: [], programs: [] }),
     addSuggested: save('addSuggested'),
+    turnDown: save('turnDown'),
     suggestions: () => Promise.resolve(fixture.activity?.suggestions ?? []),
     exportActivity: note(() => ({ ok: true, rows: 3, file: '/Users/dana/history.jsonl' }), 'exportActivity'),
     historySize: () => Promise.resolve(fixture.size ?? { rows: 0, bytes: 0, maxRows: 1_000_000, maxBytes: 2 ** 30, maxDays: 400 }),

@@ -3,7 +3,7 @@
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported, FolderAnswer,
   HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
-  Standing, Start, StartingPoint, StartOffer, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
+  Standing, Start, StartingPoint, StartOffer, Stops, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -87,6 +87,8 @@ export interface Backend {
   /** Saves one of these widths as it was shown. */
   keepOffered(id: string, width: string, here: boolean, keep: Keep): Promise<Saved>
   rates(): Promise<Rates>
+  /** How many of the last days' requests did not simply run, and why. */
+  stops(): Promise<Stops>
   /** Those who are in the history. */
   activityAgents(): Promise<Agent[]>
   /** The answers that stand for requests to come. */
@@ -94,8 +96,10 @@ export interface Backend {
   /** Takes one of them back. */
   forget(id: string): Promise<Answered>
   suggestions(): Promise<Suggestion[]>
-  /** Saves a suggested entry as it was shown. */
+  /** Saves the entries of a suggestion as they were shown. */
   addSuggested(id: string): Promise<Saved>
+  /** Has a suggestion, and what is not wider, not come again. */
+  turnDown(id: string): Promise<Saved>
   exportActivity(filter: ActivityFilter): Promise<Exported>
   historySize(): Promise<HistorySize>
 

@@ -56,11 +56,13 @@ export const wails: Backend = {
   offered: activity.Offered,
   keepOffered: settings.KeepOffered,
   rates: activity.Rates,
+  stops: activity.Stops,
   activityAgents: activity.Agents,
   standing: settings.Standing,
   forget: settings.Forget,
   suggestions: activity.Suggestions,
   addSuggested: settings.AddSuggested,
+  turnDown: settings.TurnDown,
   exportActivity: activity.Export,
   historySize: activity.Size,
 

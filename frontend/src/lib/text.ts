@@ -1,6 +1,6 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, Agent, Before, ChangeLine, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, Agent, Before, ChangeLine, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Stops, Verdict, Word } from './types'
 
 /** What a person allowed, and how often. */
 const allowedSoOften = ({ start, names, times }: Before) =>
@@ -876,13 +876,28 @@ export const activity = {
   nameless: panel.nameless,
   agentRate: (r: Rate) => `${count(r.asked, 'question')} about ${count(r.requests, 'command')}`,
 
+  // Stops
+  stops: ({ asked, requests, per100, days, kept, denied }: Stops) =>
+    [
+      `Last ${count(days, 'day')}: asked about ${asked.toLocaleString('en')} of ${count(requests, 'command')} (${per100} of 100).`,
+      asked && `${kept.toLocaleString('en')} of these could be remembered.`,
+      denied && `${denied.toLocaleString('en')} denied.`,
+    ].filter(Boolean).join(' '),
+  stopsTitle: 'Stops',
+  stopsWhy: 'Show why',
+  stopReasons: 'Reasons',
+  stopPrograms: 'Programs',
+
   // Suggestions
   suggestions: 'Suggestions',
-  saved: (n: number) => `One entry would have saved ${count(n, 'question')}`,
+  saved: (n: number, entries = 1) => `${entries === 1 ? 'One entry' : `${capital(inWords(entries))} entries`} would have saved ${count(n, 'question')}`,
+  forAgent: (suggestions: number) => (suggestions > 1 ? `1 of ${suggestions} · For` : 'For'),
   riskiest: 'The riskiest it would have allowed:',
-  addSuggested: 'Add this entry',
+  addSuggested: (entries: number) => (entries === 1 ? 'Add this entry' : 'Add these entries'),
   look: 'Look at the entry…',
   later: 'Not now',
+  never: 'Stop suggesting',
+  turnedDown: 'This is not suggested again.',
 
   // The record
   record: 'Request',

@@ -48,6 +48,7 @@ export type Rate = Pick<shown.DayRate, 'requests' | 'asked' | 'per100'>
 export type DayRate = shown.DayRate
 export type Rates = shown.Rates
 export type Suggestion = shown.Suggestion
+export type Stops = shown.Stops
 export type Standing = shown.Standing
 export type Warnings = shown.Warnings
 export type EntryWarning = shown.EntryWarning

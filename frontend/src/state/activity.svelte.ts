@@ -1,7 +1,7 @@
 import type { Backend } from '../lib/backend'
 import { activity as text } from '../lib/text'
 import { suggested, type Choice } from './screen.svelte'
-import type { ActivityFilter, ActivityRecord, ActivityRow, Agent, Offered, Rates, Suggestion } from '../lib/types'
+import type { ActivityFilter, ActivityRecord, ActivityRow, Agent, Offered, Rates, Stops, Suggestion } from '../lib/types'
 
 /** How long nothing is typed before it is looked for, in milliseconds. */
 const pause = 200
@@ -14,12 +14,15 @@ export class ActivityState {
   reading = $state(true)
   problem = $state('')
   rates = $state.raw<Rates>()
+  stops = $state.raw<Stops>()
   agents = $state.raw<Agent[]>([])
   suggestions = $state.raw<Suggestion[]>([])
   record = $state.raw<ActivityRecord>()
   /** How what the open request ran can be allowed from now on, once that was asked for. */
   offered = $state.raw<Offered>()
   choice = $state.raw<Choice>(suggested([]))
+  /** What became of a suggestion, for those who do not see it go. */
+  told = $state('')
   /** What became of the last export. */
   exported = $state('')
   exporting = $state(false)
@@ -49,6 +52,7 @@ export class ActivityState {
       this.agents = await this.#backend.activityAgents()
       this.suggestions = (await this.#backend.suggestions()).filter((s) => !this.#later.has(s.id))
       this.rates = await this.#backend.rates()
+      this.stops = await this.#backend.stops()
     } catch (error) {
       this.problem = String(error)
     }
@@ -143,6 +147,12 @@ export class ActivityState {
   later(id: string) {
     this.#later.add(id)
     this.suggestions = this.suggestions.filter((s) => s.id !== id)
+  }
+
+  /** Hides a suggestion that does not come again. */
+  never(id: string) {
+    this.later(id)
+    this.told = text.turnedDown
   }
 
   async export() {

@@ -238,14 +238,14 @@ export class ScreenState {
     }
   }
 
-  /** How often the person allowed what the suggested start or width would let pass, and never denied it. */
+  /** How often the person allowed what the suggested start or width would let pass, and neither denied it nor turned it down. */
   get allowedBefore(): Before | undefined {
     const q = this.#shown
     if (this.startFor?.times) return { start: this.startFor.start, names: [], times: this.startFor.times }
     const width = q?.widths.find((w) => w.suggested)
     if (!q || !width || q.risky) return undefined
     const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
-    return told && told.yes >= often && told.denied === 0 ? { start: '', names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
+    return told && told.yes >= often && told.denied === 0 && !told.turnedDown ? { start: '', names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
 
   /** The question is in the page and wants this height, in points. */

@@ -166,12 +166,13 @@ describe('what may be done', () => {
     ['twice', 2, 0, false, undefined],
     ['and denied once', 5, 1, false, undefined],
     ['at high risk', 5, 0, true, undefined],
-  ])('allowed before: %s', async (_, yes, denied, risky, want) => {
+    ['and turned down', 6, 0, false, undefined, true],
+  ])('allowed before: %s', async (_, yes, denied, risky, want, turnedDown = false) => {
     const some = widths.map((w) => (w.width === 'words' ? { ...w, suggested: true, here: true } : w))
     const [state, backend] = await shown(question('a', { widths: some, risky }))
     backend.replay = () => Promise.resolve([
       { width: 'exact', here: false, looked: 9, allowed: 9, yes: 9, denied: 0, complete: true },
-      { width: 'words', here: true, looked: 9, allowed: yes, yes, denied, complete: true },
+      { width: 'words', here: true, looked: 9, allowed: yes, yes, denied, turnedDown, complete: true },
     ])
     replace(backend, question('b', { widths: some, risky }))
     await look()

@@ -403,6 +403,7 @@ export class SettingsState {
 
   /** Shows an entry that was suggested, to be looked at, changed and saved, or not. */
   async suggest({ agent, exact }: Suggestion) {
+    if (!exact) return
     this.go('agents')
     await this.choose(agent.id)
     if (this.policy?.agent.id === agent.id) this.form = EntryForm.of(this.#backend, this.policy, exact)
@@ -442,7 +443,18 @@ export class SettingsState {
     })
   }
 
-  /** Saves a suggested entry as it was shown, and reports whether it was. */
+  /** Has a suggestion not come again, and reports whether that was noted. */
+  async turnDown(id: string): Promise<boolean> {
+    let ok = false
+    await this.#queue(async () => {
+      const saved = await this.#backend.turnDown(id)
+      ok = saved.ok
+      this.note = ok ? none : { kind: 'problem', message: saved.message ?? '' }
+    })
+    return ok
+  }
+
+  /** Saves the entries of a suggestion as they were shown, and reports whether they were. */
   addSuggested(id: string): Promise<boolean> {
     return this.#added(() => this.#backend.addSuggested(id))
   }

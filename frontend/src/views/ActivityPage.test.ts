@@ -105,8 +105,73 @@ test('a suggestion opens as a new entry, or goes', async () => {
   await fireEvent.click(sheet.getByRole('button', { name: settings.form.cancel }))
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   await fireEvent.click(screen.getByRole('link', { name: settings.pages.activity }))
-  await fireEvent.click(await screen.findByRole('button', { name: text.later }))
+  await screen.findByText(/^1 of 2 · For/)
+  await fireEvent.click(screen.getByRole('button', { name: text.later }))
+  expect(screen.queryByText('One entry would have saved 42 questions')).toBeNull()
+  expect(screen.queryByText(/1 of/)).toBeNull()
+  await fireEvent.click(screen.getByRole('button', { name: text.later }))
   expect(screen.queryByRole('list', { name: text.suggestions })).toBeNull()
+  expect(backend.calls.some((c) => c[0] === 'turnDown')).toBe(false)
+})
+
+test('several entries are suggested whole and added together', async () => {
+  const { backend } = await open((f) => f.activity!.suggestions.shift())
+  const two = within((await screen.findByText('Two entries would have saved 11 questions')).closest('li')!)
+  for (const said of ['/usr/bin/go', '/usr/bin/tail', '~/Projects/atlas', panel.allowed['runs-project-code']!, panel.wide.project!, 'codex']) {
+    expect(two.getAllByText((_, e) => e?.textContent === said).length).toBeGreaterThan(0)
+  }
+  expect(two.queryByRole('button', { name: text.look })).toBeNull() // no form holds them
+  await fireEvent.click(two.getByRole('button', { name: text.addSuggested(2) }))
+  await waitFor(() => expect(screen.queryByText('Two entries would have saved 11 questions')).toBeNull())
+  expect(backend.calls.filter((c) => c[0] === 'addSuggested')).toEqual([['addSuggested', backend.fixture.activity!.suggestions[0]!.id]])
+})
+
+test('a suggestion is turned down for good, and stays where that was not noted', async () => {
+  const { backend } = await open()
+  const never = async () => fireEvent.click(await screen.findByRole('button', { name: text.never }))
+  backend.saved = { ok: false, message: 'The disk is full.' }
+  await never()
+  expect(await screen.findByText('The disk is full.')).toBeTruthy()
+  expect(screen.getByText('One entry would have saved 42 questions')).toBeTruthy()
+  backend.saved = {}
+  await never()
+  await waitFor(() => expect(screen.queryByText('One entry would have saved 42 questions')).toBeNull())
+  expect(screen.getByText(text.turnedDown).getAttribute('role')).toBe('status')
+  expect(backend.calls.filter((c) => c[0] === 'turnDown')).toEqual([['turnDown', '1'], ['turnDown', '1']])
+})
+
+test('the stops of this machine are one line, and its causes behind it', async () => {
+  const { container } = await open()
+  const stops = within(await screen.findByRole('region', { name: text.stopsTitle }))
+  expect(stops.getByText(/Last 7 days: asked about 23 of 412 commands \(5\.6 of 100\)\. 18 of these could be remembered\. 4 denied\./)).toBeTruthy()
+  expect(stops.queryByText('npm')).toBeNull()
+  const more = stops.getByRole('button', { name: text.stopsWhy })
+  await fireEvent.click(more)
+  expect(more.getAttribute('aria-expanded')).toBe('true')
+  const told = (name: string) => within(stops.getByRole('table', { name })).getAllByRole('row').map((r) => r.textContent)
+  expect(told(text.stopReasons)).toEqual(['No entry14', 'Can start programs5', 'Runs any code3', 'Denylist3', 'You said no1'])
+  expect(told(text.stopPrograms)).toEqual(['npm9', 'git6', 'github/create_issue4', 'curl3', 'sudo3'])
+  await clean(container)
+  await fireEvent.click(more)
+  expect(stops.queryByText('npm')).toBeNull()
+})
+
+test.each([
+  [{ asked: 1, kept: 1, denied: 1, requests: 20, per100: 5 }, 'Last 7 days: asked about 1 of 20 commands (5 of 100). 1 of these could be remembered. 1 denied.'],
+  [{ asked: 0, kept: 0, denied: 0, requests: 1200, per100: 0 }, 'Last 7 days: asked about 0 of 1,200 commands (0 of 100).'],
+  [{ asked: 2, kept: 0, denied: 0, requests: 20, per100: 10 }, 'Last 7 days: asked about 2 of 20 commands (10 of 100). 0 of these could be remembered.'],
+])('stops are said whole: %o', (stops, want) => {
+  expect(text.stops({ ...stops, days: 7, reasons: [], programs: [] })).toBe(want)
+})
+
+test('too few commands tell nothing, and a history that cannot be read says so', async () => {
+  await open((f) => (f.activity!.stops = { ...f.activity!.stops, requests: 0 }))
+  await row(/git fetch/)
+  await screen.findByRole('img')
+  expect(screen.queryByRole('region', { name: text.stopsTitle })).toBeNull()
+  cleanup()
+  await open((f) => (f.activity!.stops = { ...f.activity!.stops, requests: 0, problem: 'It took too long.' }))
+  expect(await screen.findByText('It took too long.')).toBeTruthy()
 })
 
 test('without suggestions and without a history nothing stands in their place', async () => {
@@ -130,11 +195,15 @@ test('text of the history is text', async () => {
   const evil = '<img src=x onerror=alert(1)>'
   const { container } = await open((f) => {
     const h = (f.activity = history())
+    const cause = { name: evil, stops: 2 } // long names may be cut to the same
+    h.stops = { ...h.stops, reasons: [cause, cause], programs: [cause, cause] }
     h.page.rows[0] = { ...h.page.rows[0]!, command: evil, sentence: evil, reason: 'unknown-reason' }
     const record = h.records[h.page.rows[0].id]!
     Object.assign(record, { note: evil, env: [evil], told: evil, deciding: evil, folder: evil, programs: [{ command: evil, path: evil, end: { took: 1 } }] })
   })
-  await fireEvent.dblClick(await row(/img src/))
+  await fireEvent.click(await screen.findByRole('button', { name: text.stopsWhy }))
+  expect(screen.getAllByRole('rowheader', { name: evil })).toHaveLength(4)
+  await fireEvent.dblClick(await row(/img src.*Allowed/))
   await screen.findByRole('dialog')
   expect(document.querySelector('img')).toBeNull()
   expect(container.textContent).toContain(evil)
