@@ -52,9 +52,7 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	if d.UnmarshalText([]byte(decision)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, d, func(shown pending.Shown) error {
-		return a.app.host.Answer(id, shown, approval.Answer{Decision: d, By: "panel", Note: shorten(note)})
-	})
+	return a.give(id, seen, approval.Answer{Decision: d, By: "panel", Note: shorten(note)})
 }
 
 // Remember gives a question the answer allow-always in one of its widths, here
@@ -64,9 +62,7 @@ func (a *Approvals) Remember(id, seen, width string, here bool, keep string) Ans
 	if choice.Width.UnmarshalText([]byte(width)) != nil || choice.Keep.UnmarshalText([]byte(keep)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, approval.AllowAlways, func(shown pending.Shown) error {
-		return a.app.host.Answer(id, shown, approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice})
-	})
+	return a.give(id, seen, approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice})
 }
 
 func (a *Approvals) waiting(id string) (approval.Prompt, bool) {

@@ -82,7 +82,7 @@ func TestBoundMethods(t *testing.T) {
 		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
 			"AllowIfAsksAgain", "AllowOne", "AllowProject", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
-			"ProjectCommands", "Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "Together", "Undo", "WouldDo",
+			"ProjectCommands", "Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "TakeOut", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AllowProject", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",
