@@ -1,6 +1,7 @@
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
+import { idsOf, sharing } from '../lib/sharers'
 import { panel } from '../lib/text'
 import type { Answered, Decision, Keep, ProjectCommands, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
 
@@ -184,6 +185,8 @@ export class ScreenState {
       if (fresh) return fresh.id
     }
     if (there.has(this.#current)) return this.#current
+    const others = list.find((q) => q.sharers?.some((s) => s.id === this.#current)) // who asked the same waits on
+    if (others) return others.id
     const left = this.#current || this.#wanted
     const after = before.slice(before.findIndex((q) => q.id === left) + 1)
     const next = after.map((q) => there.get(q.id)).find((q) => q && !q.ended)
@@ -191,13 +194,16 @@ export class ScreenState {
   }
 
   #put(q: Question | undefined) {
+    const before = this.#shown
     if (q?.id !== this.#current) {
+      if (q?.sharers?.some((s) => s.id === this.#current)) this.#notes[q.id] ??= this.note
       this.#always = false
       this.message = ''
     }
     if (!q || q.ended || q.agent.id !== this.#shown?.agent.id) this.several = undefined
     this.#shown = q
     if (!q?.always.length) this.#always = false
+    if (q && before?.id === q.id && before.seen !== q.seen && (before.sharers || q.sharers)) this.#turn(false) // it would be saved for others
     const mark = q ? JSON.stringify([q.id, q.seen, q.agent, q.ended?.reason]) : ''
     if (mark !== this.#mark) {
       this.#guard.restart()
@@ -221,6 +227,7 @@ export class ScreenState {
     }
     if (mark !== this.#mark) return
     this.wouldDo = found
+    if (sharing(q).length > 0) return // what each of them was allowed is not the same
     if (q.widths.some((w) => w.suggested) && !q.risky) await this.#replay(q)
   }
 
@@ -238,7 +245,7 @@ export class ScreenState {
   get allowedBefore(): { names: string[]; times: number } | undefined {
     const q = this.#shown
     const width = q?.widths.find((w) => w.suggested)
-    if (!q || !width || q.risky) return undefined
+    if (!q || !width || q.risky || sharing(q).length > 0) return undefined
     const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
     return told && told.yes >= often && told.denied === 0 ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
@@ -332,7 +339,7 @@ export class ScreenState {
     if (!q || this.view !== 'ask' || this.#guard.early) return
     const rule = /^rule-(\d+)$/.exec(life)?.[1]
     void this.#give(q, () =>
-      rule === undefined ? this.#backend.denyFor(q.id, life, this.note) : this.#backend.denyAlways(q.id, Number(rule), this.note),
+      rule === undefined ? each(q, (id) => this.#backend.denyFor(id, life, this.note)) : this.#backend.denyAlways(q.id, Number(rule), this.note),
     )
   }
 
@@ -345,7 +352,7 @@ export class ScreenState {
 
   async #hold(q: Question, on: boolean) {
     if (q.ended || !q.latest) return
-    const said = await this.#backend.hold(q.id, on).catch(() => ({ ok: false }) as Answered)
+    const said = await each(q, (id) => this.#backend.hold(id, on)).catch(() => ({ ok: false }) as Answered)
     if (!said.ok && q.id === this.#current) this.message = said.message || panel.notTaken
     await this.load()
   }
@@ -369,6 +376,12 @@ export class ScreenState {
     this.#wanted = id
     this.#guard.restart()
     void this.load()
+  }
+
+  /** Makes the question of one agent one of its own, and opens it. */
+  async takeOut(id: string) {
+    await this.#backend.takeOut(id).catch(() => undefined)
+    this.openOne(id)
   }
 
   async #answerList(once: (id: string) => boolean) {
@@ -420,7 +433,7 @@ export class ScreenState {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [])
     this.project = undefined
-    if (!q || q.widths.length === 0) return
+    if (!q || q.widths.length === 0 || sharing(q).length > 0) return
     void this.#lookAtProject(q)
     if (!this.replay) await this.#replay(q)
   }
@@ -471,11 +484,17 @@ export class ScreenState {
   }
 }
 
+/** Does something about each question that an answer to this one is for; tells of one that it did not count for. */
+async function each(q: Question, send: (id: string) => Promise<Answered>): Promise<Answered> {
+  const said = await Promise.all(idsOf(q).map(send))
+  return said.find((a) => !a.ok) ?? { ok: true }
+}
+
 // What is shown stays as it is when nothing about it changed, and with it
 // what a person has selected in it. seen names all that is not compared here.
 function same(a: Question | undefined, b: Question): boolean {
   return (
     a?.id === b.id && a.seen === b.seen && a.expires === b.expires && a.held === b.held && a.together === b.together && a.ended?.at === b.ended?.at &&
-    JSON.stringify(a.agent) === JSON.stringify(b.agent)
+    JSON.stringify([a.agent, a.sharers]) === JSON.stringify([b.agent, b.sharers])
   )
 }
