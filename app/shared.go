@@ -13,11 +13,14 @@ import (
 )
 
 // sharing is which questions are one on the panel: agents that ask the same. Who is
-// there together stays so: another that comes is a question of its own until the
-// panel goes to another question and back.
+// there together stays so: another that comes, or comes again, is a question of its
+// own until the panel goes to another question and back. Else an agent could have
+// what is in sight change all the time, so that no answer to it ever counts.
 type sharing struct {
 	mu  sync.Mutex
 	ids []string // of the question on the panel
+	// settled tells that it was once that of several.
+	settled bool
 	// apart are those that a person took out.
 	apart map[string]bool
 	// seen is what the page was given to answer, since when.
@@ -34,10 +37,14 @@ func (s *sharing) with(p approval.Prompt, all []approval.Prompt, in shown.Person
 	s.forget(all)
 	rows := slices.DeleteFunc(slices.Clone(all), func(o approval.Prompt) bool { return !slices.Contains(s.ids, o.ID) })
 	there := slices.ContainsFunc(rows, func(o approval.Prompt) bool { return o.ID == p.ID })
-	live, alone := liveOf(rows), len(rows) == 1
-	if !there || len(live) == 0 || alone && join && !p.Held || len(live) > 1 && !pending.CanShare(live) {
+	s.settled = s.settled && there
+	switch live := liveOf(rows); {
+	case !there || len(live) == 0, len(rows) == 1 && join && !p.Held && !s.settled:
 		rows = s.same(p, all, in)
+	case len(live) > 1 && !canShare(live, in):
+		rows = []approval.Prompt{p}
 	}
+	s.settled = s.settled || len(rows) > 1
 	slices.SortStableFunc(rows, func(x, y approval.Prompt) int { return cmp.Compare(x.Asked, y.Asked) })
 	s.ids = nil
 	for _, o := range rows {
@@ -49,13 +56,11 @@ func (s *sharing) with(p approval.Prompt, all []approval.Prompt, in shown.Person
 // same are those that may share the panel with a question, itself among them.
 func (s *sharing) same(p approval.Prompt, all []approval.Prompt, in shown.Person) []approval.Prompt {
 	rows := []approval.Prompt{p}
-	name := func(p approval.Prompt) string { return shown.NewAgent(p.AgentID, in.Agents[p.AgentID]).Name }
 	for _, o := range all {
 		if o.Plan.Text != p.Plan.Text || s.apart[p.ID] || s.apart[o.ID] {
 			continue
 		}
-		named := slices.ContainsFunc(rows, func(row approval.Prompt) bool { return name(row) == name(o) })
-		if more := append(slices.Clone(rows), o); !named && pending.CanShare(more) {
+		if more := append(slices.Clone(rows), o); canShare(more, in) {
 			rows = more
 		}
 	}
@@ -66,6 +71,16 @@ func (s *sharing) same(p approval.Prompt, all []approval.Prompt, in shown.Person
 		return rows[:1]
 	}
 	return rows
+}
+
+// canShare reports whether questions can be one, of agents that are told apart by
+// what they are called.
+func canShare(list []approval.Prompt, in shown.Person) bool {
+	names := map[string]bool{}
+	for _, p := range list {
+		names[shown.NewAgent(p.AgentID, in.Agents[p.AgentID]).Name] = true
+	}
+	return len(names) == len(list) && pending.CanShare(list)
 }
 
 // firsts leaves those out that would share the panel of one before them, but never
@@ -174,10 +189,12 @@ func (a *Approvals) give(id, seen string, answer approval.Answer) Answered {
 	if parts == nil {
 		return a.answer(id, seen, answer.Decision, func(shown pending.Shown) error { return a.app.host.Answer(id, shown, answer) })
 	}
-	if answer.Decision == approval.DecisionDeny {
+	switch {
+	case len(parts) > pending.MaxShared:
+		return Answered{Message: unknown}
+	case answer.Decision == approval.DecisionDeny:
 		return a.denyEach(parts, answer)
-	}
-	if !a.app.looked(id) || !a.app.sharing.looked(seen, a.app.clock()) {
+	case !a.app.looked(id) || !a.app.sharing.looked(seen, a.app.clock()):
 		return Answered{Message: tooEarly}
 	}
 	in, saw := a.app.names(), map[string]pending.Shown{}

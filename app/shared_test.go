@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,48 @@ func TestSharedJoin(t *testing.T) {
 	}
 	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); !got.OK || len(a.host.Waiting()) != 1 || a.idOf("two") == "" {
 		t.Errorf("the yes to one alone: %+v", got)
+	}
+}
+
+// One that comes, goes and comes again changes what is in sight twice at most.
+func TestSharedComesAgain(t *testing.T) {
+	a, _ := askingSame(t, "one")
+	q := a.lookAt("one")
+	for i, want := range []string{"one, two", ""} {
+		ctx, hangUp := context.WithCancel(t.Context())
+		answers := a.agent(ctx, "two", "uname", "-s")
+		a.eventually("two waits", func() bool { return len(liveOf(a.host.Waiting())) == 2 })
+		if got := rowsOf(a.approvals.Screen(q.ID).Waiting[0]); got != want {
+			t.Errorf("the %d. time: %q, want %q", i+1, got, want)
+		}
+		hangUp()
+		a.answer(answers)
+	}
+	q = a.approvals.Screen(q.ID).Waiting[0]
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); !got.OK {
+		t.Error(got.Message)
+	}
+}
+
+// Where one of them needs the person themselves, nobody runs without them.
+func TestSharedPresence(t *testing.T) {
+	a := newTestApp(t, strings.Replace(askMe, `"agents": {}`, `"agents": {"two": {"presence": "always"}}`, 1))
+	for i, id := range []string{"one", "two"} {
+		a.agent(t.Context(), id, "uname", "-s")
+		a.eventually(id+" waits", func() bool { return len(a.host.Waiting()) == i+1 })
+	}
+	q := a.lookAt("one")
+	if len(q.Sharers) != 2 || q.Sharers[0].Confirms || !q.Sharers[1].Confirms {
+		t.Fatalf("%+v", q.Sharers)
+	}
+	says := errors.New("you did not confirm it")
+	a.presence.ask = func(string, bool) error { return says }
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); got.OK || len(a.host.Waiting()) != 2 {
+		t.Errorf("%+v, and %d wait", got, len(a.host.Waiting()))
+	}
+	says = nil
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); !got.OK || len(a.host.Waiting()) != 0 {
+		t.Errorf("%+v, and %d wait", got, len(a.host.Waiting()))
 	}
 }
 

@@ -93,6 +93,17 @@ test('the arrow of a row makes it a question of its own', async () => {
   expect(calls(backend, 'screen')[0]).toEqual([codex])
 })
 
+test('who types goes on typing when another agent comes', async () => {
+  const q = asked(two)
+  const backend = await shown({ ...two, screen: { ...two.screen, waiting: [{ ...q, seen: 'alone', sharers: undefined }] } })
+  const field = screen.getByLabelText(panel.reply)
+  field.focus()
+  replace(backend, q)
+  await vi.advanceTimersByTimeAsync(600)
+  button(/^Deny both/)
+  expect(document.activeElement).toBe(field)
+})
+
 test('for good: it says for whom it is saved, and goes back when others would be', async () => {
   const backend = await shown(two)
   button(panel.longer).click()
