@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/host"
 	"github.com/countersign-app/countersign/backend/ipc"
 )
 
@@ -344,6 +346,45 @@ func (a *testApp) agentWith(ctx context.Context, agentID string, env map[string]
 		defer client.Close()
 		_, _ = client.Exec(ctx, token, x)
 	}()
+}
+
+// Agents whose own tools run the command share too: each in its own words.
+func TestSharedCalls(t *testing.T) {
+	a := newTestApp(t, askMe)
+	key, err := host.ReadOperatorKey(a.state.OperatorKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := map[string]chan approval.Outcome{}
+	for agent, args := range map[string]string{"one": `{"command": "uname -s", "description": "What system is this"}`, "two": `{"command": "uname -s", "timeout": 5}`} {
+		over[agent] = make(chan approval.Outcome, 1)
+		call := approval.ToolCall{Tool: "bash_execute", Args: json.RawMessage(args), Cwd: a.project, AgentID: agent, SessionKey: agent, Who: approval.Theirs}
+		client, err := ipc.Dial(a.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		go func() {
+			var o approval.Outcome
+			if err := client.Call(t.Context(), key, "tool.decide", call, &o); err != nil {
+				t.Error(err)
+			}
+			over[agent] <- o
+		}()
+	}
+	a.eventually("both wait", func() bool { return len(a.host.Waiting()) == 2 })
+	q := a.lookAt("one")
+	if len(q.Sharers) != 2 {
+		t.Fatalf("they do not share: %+v", q)
+	}
+	if got := a.approvals.Decide(q.ID, q.Seen, "allow-once", ""); !got.OK {
+		t.Fatal(got.Message)
+	}
+	for agent, answer := range over {
+		if o := <-answer; o.Verdict != approval.VerdictAllow {
+			t.Errorf("%s: %+v", agent, o)
+		}
+	}
 }
 
 // The clock is that of the one that ends first.

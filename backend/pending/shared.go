@@ -22,12 +22,19 @@ func CanShare(list []approval.Prompt) bool {
 	}
 	agents := map[string]bool{}
 	for i, p := range list {
-		if p.AgentID == "" || p.CallerGone || p.Count != 1 || p.Judgement.Risk.Level != approval.RiskLow || i > 0 && !p.AsksSame(list[0]) {
+		if p.AgentID == "" || p.CallerGone || p.Count != 1 || !little(p) || i > 0 && !p.AsksSame(list[0]) {
 			return false
 		}
 		agents[p.AgentID] = true
 	}
 	return len(agents) == len(list)
+}
+
+// little reports whether little is at stake: the risk is low, or what makes it medium
+// is only that the agent runs the command itself, as its commands all are run.
+func little(p approval.Prompt) bool {
+	risk := p.Judgement.Risk
+	return risk.Level == approval.RiskLow || risk.Level == approval.RiskMedium && p.Who == approval.Theirs && len(risk.Reasons) == 1
 }
 
 // AnswerShared gives one answer to the questions of several agents that were shown

@@ -126,6 +126,7 @@ func TestCanShare(t *testing.T) {
 		{"who runs it", func(p *approval.Prompt) { p.Who = approval.Theirs }, false},
 		{"another finding", func(p *approval.Prompt) { p.Judgement.Reason = approval.ReasonDeletes }, false},
 		{"another offer", func(p *approval.Prompt) { p.Judgement.Offers = []approval.Offer{{Width: approval.WidthExact}} }, false},
+		{"a call of a tool", func(p *approval.Prompt) { p.Plan.Tool = &approval.Tool{Command: true} }, false},
 		{"two requests", func(p *approval.Prompt) { p.Count = 2 }, false},
 		{"one that is over", func(p *approval.Prompt) { p.CallerGone = true }, false},
 		{"more at stake", func(p *approval.Prompt) { p.Judgement.Risk.Level = approval.RiskMedium }, false},
@@ -138,6 +139,36 @@ func TestCanShare(t *testing.T) {
 		if got := pending.CanShare([]approval.Prompt{two, small("1", "a", "x")}); got != test.want {
 			t.Errorf("%s, the other way round: %v", test.name, got)
 		}
+	}
+	call := func(of approval.Tool) []approval.Prompt {
+		one, two := small("1", "a", "x"), small("2", "b", "x")
+		one.Plan.Tool, two.Plan.Tool = &approval.Tool{Said: "Bash", Digest: "1", Command: of.Command}, &of
+		return []approval.Prompt{one, two}
+	}
+	for want, of := range map[bool]approval.Tool{true: {Said: "shell", Digest: "2", Command: true}, false: {Command: true, NoAlways: true}} {
+		if got := pending.CanShare(call(of)); got != want {
+			t.Errorf("a call that runs a command, as %+v: %v", of, got)
+		}
+	}
+	for _, risk := range []struct {
+		who     approval.Who
+		level   approval.Risk
+		reasons int
+		want    bool
+	}{
+		{approval.Theirs, approval.RiskMedium, 1, true}, {approval.Theirs, approval.RiskMedium, 2, false}, {approval.Ours, approval.RiskMedium, 1, false},
+		{approval.Theirs, approval.RiskHigh, 1, false}, {approval.Ours, approval.RiskLow, 1, true}, {approval.Ours, "", 0, false},
+	} {
+		list := []approval.Prompt{small("1", "a", "x"), small("2", "b", "x")}
+		for i := range list {
+			list[i].Who, list[i].Judgement.Risk = risk.who, approval.Weighed{Level: risk.level, Reasons: make([]approval.Finding, risk.reasons)}
+		}
+		if got := pending.CanShare(list); got != risk.want {
+			t.Errorf("%s with %s risk for %d reasons: %v", risk.who, risk.level, risk.reasons, got)
+		}
+	}
+	if pending.CanShare(call(approval.Tool{Said: "Bash", Digest: "1"})) {
+		t.Error("calls of a tool without a command share")
 	}
 	secret := []approval.Prompt{small("1", "a", "x"), small("2", "b", "x")}
 	for i := range secret {
