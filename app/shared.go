@@ -35,7 +35,7 @@ func (s *sharing) with(p approval.Prompt, all []approval.Prompt, in shown.Person
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(all)
-	rows := slices.DeleteFunc(slices.Clone(all), func(o approval.Prompt) bool { return !slices.Contains(s.ids, o.ID) })
+	rows := s.still(all)
 	there := slices.ContainsFunc(rows, func(o approval.Prompt) bool { return o.ID == p.ID })
 	s.settled = s.settled && there
 	switch live := liveOf(rows); {
@@ -45,7 +45,6 @@ func (s *sharing) with(p approval.Prompt, all []approval.Prompt, in shown.Person
 		rows = []approval.Prompt{p}
 	}
 	s.settled = s.settled || len(rows) > 1
-	slices.SortStableFunc(rows, func(x, y approval.Prompt) int { return cmp.Compare(x.Asked, y.Asked) })
 	s.ids = nil
 	for _, o := range rows {
 		s.ids = append(s.ids, o.ID)
@@ -53,7 +52,18 @@ func (s *sharing) with(p approval.Prompt, all []approval.Prompt, in shown.Person
 	return rows
 }
 
-// same are those that may share the panel with a question, itself among them.
+// still are those of the panel that are not answered, in the order of its rows.
+func (s *sharing) still(all []approval.Prompt) (rows []approval.Prompt) {
+	for _, id := range s.ids {
+		if i := slices.IndexFunc(all, func(p approval.Prompt) bool { return p.ID == id }); i >= 0 {
+			rows = append(rows, all[i])
+		}
+	}
+	return rows
+}
+
+// same are those that may share the panel with a question, itself among them, the
+// oldest first.
 func (s *sharing) same(p approval.Prompt, all []approval.Prompt, in shown.Person) []approval.Prompt {
 	rows := []approval.Prompt{p}
 	for _, o := range all {
@@ -70,6 +80,10 @@ func (s *sharing) same(p approval.Prompt, all []approval.Prompt, in shown.Person
 	if q := shown.NewQuestion(p, in); !q.Small() || q.Command.Hidden {
 		return rows[:1]
 	}
+	place := func(p approval.Prompt) int {
+		return slices.IndexFunc(all, func(o approval.Prompt) bool { return o.ID == p.ID })
+	}
+	slices.SortFunc(rows, func(x, y approval.Prompt) int { return cmp.Compare(place(x), place(y)) })
 	return rows
 }
 
