@@ -358,7 +358,8 @@ func TestSharedCalls(t *testing.T) {
 	over := map[string]chan approval.Outcome{}
 	for agent, args := range map[string]string{"one": `{"command": "uname -s", "description": "What system is this"}`, "two": `{"command": "uname -s", "timeout": 5}`} {
 		over[agent] = make(chan approval.Outcome, 1)
-		call := approval.ToolCall{Tool: "bash_execute", Args: json.RawMessage(args), Cwd: a.project, AgentID: agent, SessionKey: agent, Who: approval.Theirs}
+		call := approval.ToolCall{Tool: "bash_execute", Args: json.RawMessage(args), Cwd: a.project, AgentID: agent, SessionKey: agent, Who: approval.Theirs,
+			Deadline: time.Now().Add(10 * time.Minute).UnixMilli()}
 		client, err := ipc.Dial(a.state)
 		if err != nil {
 			t.Fatal(err)
