@@ -8,6 +8,7 @@ import (
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pending"
+	"github.com/countersign-app/countersign/backend/starts"
 )
 
 // Approvals is what the page may do about questions. All its methods can be
@@ -84,30 +85,37 @@ func (a *Approvals) Replay(id string) []shown.Replayed {
 	return a.app.replay(p.AgentID, p.Judgement.Offers)
 }
 
-// ProjectCommands tells whether tests and builds of a project, among which this
-// question is, can be allowed together.
-func (a *Approvals) ProjectCommands(id string) shown.ProjectCommands {
+// StartFor tells of the start with which a question can be answered, without a name
+// where there is none.
+func (a *Approvals) StartFor(id string) shown.StartOffer {
 	p, found := a.waiting(id)
 	if !found || !slices.Contains(p.Judgement.Choices, approval.AllowAlways) {
-		return shown.ProjectCommands{}
+		return shown.StartOffer{}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	folder, made, ok := a.app.host.ProjectCommands(ctx, p)
+	o, ok := a.app.host.StartFor(ctx, p)
 	if !ok {
-		return shown.ProjectCommands{}
+		return shown.StartOffer{}
 	}
-	return shown.NewProjectCommands(folder, len(made.Entries), a.app.names())
+	times := 0
+	if o.Suggested() {
+		times = o.Yes
+	}
+	return shown.NewStartOffer(o.Start, o.Folder, len(o.Made.Entries), times, a.app.names())
 }
 
-// AllowProject allows them, and with them this question.
-func (a *Approvals) AllowProject(id, seen string) Answered {
+// TakeStartFor takes that start, and with it allows the question.
+func (a *Approvals) TakeStartFor(id, seen, start string) Answered {
 	p, found := a.waiting(id)
 	if !found {
 		return Answered{Message: sentence(pending.ErrUnknown)}
 	}
-	return a.answer(id, seen, approval.AllowAlways, func(pending.Shown) error {
-		return a.app.host.AllowProject(context.Background(), p)
+	return a.answer(id, seen, approval.AllowAlways, func(saw pending.Shown) error {
+		if saw.Digest != p.Digest() {
+			return pending.ErrOther
+		}
+		return a.app.host.TakeStartFor(context.Background(), p, starts.Start(start))
 	})
 }
 

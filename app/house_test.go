@@ -81,8 +81,8 @@ func TestBoundMethods(t *testing.T) {
 	want := map[string][]string{
 		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Suggestions"},
 		"Approvals": {
-			"AllowIfAsksAgain", "AllowOne", "AllowProject", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
-			"ProjectCommands", "Ready", "Remember", "Replay", "Resume", "Screen", "StopEverything", "TakeOut", "Together", "Undo", "WouldDo",
+			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
+			"Ready", "Remember", "Replay", "Resume", "Screen", "StartFor", "StopEverything", "TakeOut", "TakeStartFor", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AllowProject", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",

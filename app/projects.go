@@ -27,7 +27,7 @@ func (s *Settings) projects(snap store.Snapshot, agentID string) []shown.Project
 	rows, list := []shown.ProjectRow{}, snap.Policy(agentID).Allowlist
 	for _, one := range host.ProjectsOf(snap, s.app.person.Home).Projects {
 		if one.About(agentID) {
-			row := shown.NewProjectRow(one.Path, one.No, one.Why, hereOr(one.Agent == saidTo(agentID)), s.app.names())
+			row := shown.NewProjectRow(one.Project, one.Why, hereOr(one.Agent == saidTo(agentID)), s.app.names())
 			row.Commands = slices.ContainsFunc(list, func(e approval.Entry) bool { return starts.ProjectCommands.Made(e) && e.Cwd == one.Path })
 			rows = append(rows, row)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/countersign-app/countersign/app/shown"
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/ipc"
+	"github.com/countersign-app/countersign/backend/starts"
 	"github.com/countersign-app/countersign/backend/store"
 )
 
@@ -105,26 +107,28 @@ func TestProjectCommands(t *testing.T) {
 	answers := a.agent(t.Context(), "main", "make", "deploy")
 	q := a.question()
 	a.look(q.ID)
-	if offer := a.approvals.ProjectCommands(q.ID); offer.Folder != "" {
+	if offer := a.approvals.StartFor(q.ID); offer.Start != "" {
 		t.Errorf("%+v", offer)
 	}
-	if got := a.approvals.AllowProject(q.ID, q.Seen); got.OK || rules() != before {
-		t.Errorf("%+v, %d rules", got, rules())
+	for _, start := range starts.Names {
+		if got := a.approvals.TakeStartFor(q.ID, q.Seen, string(start)); got.OK || rules() != before {
+			t.Errorf("%s: %+v, %d rules", start, got, rules())
+		}
 	}
 	a.approvals.Decide(q.ID, q.Seen, "deny", "")
 	a.answer(answers)
 
 	answers = a.agent(t.Context(), "main", "make", "test")
 	q = a.question()
-	offer := a.approvals.ProjectCommands(q.ID)
-	if offer.Folder != "~/project" || offer.Name != "project" || offer.Rules == 0 {
+	offer := a.approvals.StartFor(q.ID)
+	if offer.Start != starts.ProjectCommands || offer.Times != 0 || offer.Folder != "~/project" || offer.Name != "project" || offer.Rules == 0 {
 		t.Fatalf("%+v", offer)
 	}
-	if got := a.approvals.AllowProject(q.ID, q.Seen); got.OK {
+	if got := a.approvals.TakeStartFor(q.ID, q.Seen, "project-commands"); got.OK {
 		t.Error("allowed before anybody looked")
 	}
 	a.look(q.ID)
-	if got := a.approvals.AllowProject(q.ID, q.Seen); !got.OK || rules() != before+offer.Rules {
+	if got := a.approvals.TakeStartFor(q.ID, q.Seen, "project-commands"); !got.OK || rules() != before+offer.Rules {
 		t.Errorf("%+v, %d rules", got, rules())
 	}
 	if got := a.answer(answers); !got.Success {
@@ -156,4 +160,66 @@ func TestProjectCommands(t *testing.T) {
 	if got := rules(); got != before {
 		t.Errorf("%d rules", got)
 	}
+}
+
+// After three commands that only read, what only reads in the project is suggested. It
+// counts there alone, and one undo takes it back.
+func TestReadingCommands(t *testing.T) {
+	a := newTestApp(t, askMe)
+	rules := func() int { return len(a.host.Policy().Policy("main").Allowlist) }
+	ask := func(argv ...string) (q shown.Question, answers <-chan ipc.ExecAnswer) {
+		answers = a.agent(t.Context(), "main", argv...)
+		q = a.question()
+		a.look(q.ID)
+		return q, answers
+	}
+	for i, file := range []string{"a", "b", "c"} {
+		if err := os.WriteFile(filepath.Join(a.project, file), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		q, answers := ask("cat", file)
+		if offer := a.approvals.StartFor(q.ID); offer.Start != starts.DeveloperTools || offer.Times != 0 || offer.Folder != "~/project" {
+			t.Errorf("after %d: %+v", i, offer)
+		}
+		a.approvals.Decide(q.ID, q.Seen, "allow-once", "")
+		a.answer(answers)
+	}
+	q, answers := ask("wc", "a")
+	offer := a.approvals.StartFor(q.ID)
+	if offer.Start != starts.DeveloperTools || offer.Times != 3 || offer.Rules < 10 {
+		t.Fatalf("%+v", offer)
+	}
+	before, mode := rules(), a.host.Policy().Policy("main")
+	if got := a.approvals.TakeStartFor(q.ID, q.Seen, string(offer.Start)); !got.OK || rules() != before+offer.Rules {
+		t.Errorf("%+v, %d rules", got, rules())
+	}
+	if got := a.answer(answers); !got.Success {
+		t.Errorf("%+v", got)
+	}
+	held := a.host.Policy().Policy("main")
+	if held.Ask != mode.Ask || held.Security != mode.Security {
+		t.Errorf("the mode is another one: %s %s", held.Security, held.Ask)
+	}
+	for _, e := range held.Allowlist {
+		if e.Cwd != a.project || e.AddedFor != q.ID {
+			t.Fatalf("%+v", e)
+		}
+	}
+	if got := a.answer(a.agent(t.Context(), "main", "head", "-2", "b")); !got.Success {
+		t.Errorf("it does not pass: %+v", got)
+	}
+	if got := a.approvals.Undo(q.ID); !got.OK || rules() != before {
+		t.Errorf("%+v, %d rules", got, rules())
+	}
+
+	// What was denied once among these is not suggested.
+	q, answers = ask("wc", "b")
+	a.approvals.Decide(q.ID, q.Seen, "deny", "")
+	a.answer(answers)
+	q, answers = ask("wc", "c")
+	if offer := a.approvals.StartFor(q.ID); offer.Start != starts.DeveloperTools || offer.Times != 0 {
+		t.Errorf("after a no: %+v", offer)
+	}
+	a.approvals.Decide(q.ID, q.Seen, "deny", "")
+	a.answer(answers)
 }

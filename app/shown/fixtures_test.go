@@ -22,6 +22,7 @@ import (
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/preview"
+	"github.com/countersign-app/countersign/backend/starts"
 	"github.com/countersign-app/countersign/backend/store"
 	"github.com/countersign-app/countersign/backend/toolpolicy"
 )
@@ -39,7 +40,7 @@ type fixture struct {
 	Preferences shown.Preferences       `json:"preferences"`
 	Preview     shown.Preview           `json:"preview"`
 	Replay      []shown.Replayed        `json:"replay"`
-	Project     *shown.ProjectCommands  `json:"project,omitempty"`
+	StartFor    *shown.StartOffer       `json:"startFor,omitempty"`
 	Activity    *activityFixture        `json:"activity,omitempty"`
 	Trials      []shown.Trial           `json:"trials,omitempty"`
 	WouldDo     shown.WouldDo           `json:"wouldDo"`
@@ -92,8 +93,8 @@ func TestFixtures(t *testing.T) {
 	panel("panel", w.ask("claude-code", "main", "sh", "-c", "lint --fix src && deploy --dry-run 2>&1 | tail -20"))
 	panel("panel-widths", w.ask("claude-code", "main", "sh", "-c", "git fetch origin && git rebase origin/main 2>&1 | tail -20"))
 	panel("panel-build", w.ask("claude-code", "main", "sh", "-c", "go test ./... 2>&1 | tail -20"))
-	build, offer := scenes["panel-build"], shown.NewProjectCommands(home+"/Projects/atlas", 74, in)
-	build.Project = &offer
+	build, offer := scenes["panel-build"], shown.NewStartOffer(starts.ProjectCommands, home+"/Projects/atlas", 74, 0, in)
+	build.StartFor = &offer
 	scenes["panel-build"] = build
 	panel("panel-queue", w.ask("release-bot", "v2", "gh", "release", "view"), rebase, sh)
 	var small []approval.Prompt
@@ -187,6 +188,10 @@ func TestFixtures(t *testing.T) {
 	scenes["panel-terminal"] = wanted
 
 	panel("panel-terminal-many")
+	panel("panel-reads", w.ask("claude-code", "main", "sh", "-c", "git log --oneline -20 | cat"))
+	reads, suggested := scenes["panel-reads"], shown.NewStartOffer(starts.DeveloperTools, home+"/Projects/atlas", 268, 4, in)
+	reads.StartFor = &suggested
+	scenes["panel-reads"] = reads
 	crowd := scenes["panel-terminal-many"]
 	crowd.Screen.Change = wants(append(looser, rule("claude-code", "git", "fetch"), rule("claude-code", "go", "test"), rule("claude-code", "make"),
 		rule("release-bot", "gh", "pr"), rule("release-bot", "cosign"), store.Line{Agent: "release-bot", Kind: store.LineSetting, Name: "askFallback", Was: "deny", Is: "full"})...)
@@ -313,10 +318,10 @@ func newLists() *shown.Lists {
 		shown.NewSkillRow("weather", "/usr/local/bin/weather", "", shown.FromEvery, shown.SkillUnpinned, in),
 	}
 	l.Projects = []shown.ProjectRow{
-		shown.NewProjectRow(home+"/Work/ledger", false, "", shown.FromHere, in),
-		shown.NewProjectRow(home+"/Work/site", false, "", shown.FromEvery, in),
-		shown.NewProjectRow(home+"/Downloads/unpacked", true, "", shown.FromEvery, in),
-		shown.NewProjectRow("/Volumes/stick/site", false, "it is not there", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Work/ledger"}, "", shown.FromHere, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Work/site-fix", SameAs: home + "/Work/site"}, "", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Downloads/unpacked", No: true}, "", shown.FromEvery, in),
+		shown.NewProjectRow(approval.Project{Path: "/Volumes/stick/site"}, "it is not there", shown.FromEvery, in),
 	}
 	l.Projects[1].Commands = true
 	l.Gateways = []shown.GatewayRow{shown.NewGatewayRow("studio-gateway", false, shown.FromEvery)}

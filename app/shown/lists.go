@@ -1,8 +1,7 @@
 package shown
 
 import (
-	"path"
-
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
 	"github.com/countersign-app/countersign/backend/history"
 )
@@ -29,20 +28,10 @@ type ProjectRow struct {
 	From From   `json:"from"`
 	// Exact is the folder as it is written.
 	Exact string `json:"exact"`
+	// Same is the folder whose rules count here too, "" for none.
+	Same string `json:"same,omitempty"`
 	// Commands tells that its tests and builds run without a question.
 	Commands bool `json:"commands,omitempty"`
-}
-
-// ProjectCommands are the tests and builds of a project, which can be allowed together.
-type ProjectCommands struct {
-	Folder string `json:"folder"` // "" where they cannot
-	Name   string `json:"name"`
-	Rules  int    `json:"rules"`
-}
-
-// NewProjectCommands are those of a folder.
-func NewProjectCommands(folder string, rules int, in Person) ProjectCommands {
-	return ProjectCommands{in.short(folder), display.Escape(path.Base(folder)), rules}
 }
 
 // SafeBinRow is one filter that needs no entry.
@@ -111,8 +100,12 @@ func NewFolderRow(path string, from From, in Person) FolderRow {
 }
 
 // NewProjectRow makes the row of a folder of which something was said.
-func NewProjectRow(path string, no bool, why string, from From, in Person) ProjectRow {
-	return ProjectRow{Path: in.short(path), No: no, Why: display.Escape(why), From: from, Exact: path}
+func NewProjectRow(p approval.Project, why string, from From, in Person) ProjectRow {
+	row := ProjectRow{Path: in.short(p.Path), No: p.No, Why: display.Escape(why), From: from, Exact: p.Path}
+	if p.SameAs != "" {
+		row.Same = in.short(p.SameAs)
+	}
+	return row
 }
 
 // NewSkillRow makes the row of a skill.

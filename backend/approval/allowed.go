@@ -31,10 +31,13 @@ const (
 	// AllowThisCode is program text in the arguments or the input: only with exact
 	// arguments, and with the same text as input (Entry.Input).
 	AllowThisCode Allowed = "runs-this-code"
+	// AllowUnknown is what nobody knows a program to do: only with exact arguments, and
+	// where the request feeds it nothing.
+	AllowUnknown Allowed = "unknown-effects"
 )
 
 // AllAllowed are all words of Entry.Allows.
-var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode}
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowUnknown}
 
 func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
 
@@ -48,6 +51,8 @@ func (e Entry) MixedAllows() string {
 	switch {
 	case has(AllowThisCode) && !e.ArgsExact:
 		return `allows runs-this-code: that needs "args" and "argsExact"`
+	case has(AllowUnknown) && !e.ArgsExact:
+		return `allows unknown-effects: that needs "args" and "argsExact"`
 	case e.Input != "" && !has(AllowThisCode):
 		return `has "input" without runs-this-code in "allows"`
 	case e.network() && len(e.Hosts) == 0:
@@ -75,6 +80,8 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 			covered = covered && slices.Contains(e.Hosts, f.Value) || !e.network() && len(e.Hosts) == 0
 		case AllowThisCode:
 			covered = covered && e.ArgsExact && e.Input == f.Value
+		case AllowUnknown:
+			covered = covered && e.ArgsExact
 		}
 		if !covered {
 			return f, false

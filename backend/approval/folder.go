@@ -44,8 +44,11 @@ type Project struct {
 	// Path is absolute and was without links when it was named.
 	Path string `json:"path"`
 	// Agent is the one agent that it is about, empty for every agent.
-	Agent   string `json:"agent,omitempty"`
-	No      bool   `json:"no,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	No    bool   `json:"no,omitempty"`
+	// SameAs is another folder whose entries count here too, as those of a checkout in
+	// a worktree or another clone of it.
+	SameAs  string `json:"sameAs,omitempty"`
 	AddedAt int64  `json:"addedAt,omitempty"` // unix milliseconds
 	AddedBy string `json:"addedBy,omitempty"`
 }

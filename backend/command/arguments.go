@@ -362,6 +362,7 @@ func (a *arguments) shows(e approval.Effect) {
 
 func (a *arguments) unknown(p *profile, format string, args ...any) {
 	a.find(approval.ReasonStartsProgram, "what "+format+" does with "+p.name+" is not known", args...)
+	a.findings[len(a.findings)-1].Allowed = approval.AllowUnknown // unless exactly is against it
 }
 
 // long reads an option with a long name, of which GNU programs take any

@@ -59,3 +59,50 @@ func TestThisCode(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownEffects: an entry for exactly these words can cover what nobody knows of a
+// program, where the words are all that it gets.
+func TestUnknownEffects(t *testing.T) {
+	for text, want := range map[string]bool{
+		"git frobnicate x":                             true,
+		"git status --frobnicate":                      true,
+		"cat main.go && git frobnicate x | wc -l":      true,
+		"git frobnicate x 2>&1 | head -3":              true,
+		"git frobnicate x < /dev/null":                 true,
+		"(git frobnicate x)":                           true,
+		"timeout 5 git frobnicate x":                   false, // a wrapper may give it an input
+		"echo x | git frobnicate":                      false,
+		"echo x | cat | git frobnicate":                false,
+		"echo x | timeout 5 git frobnicate":            false,
+		"echo x | { cat main.go; git frobnicate; }":    false,
+		"git frobnicate <<< x":                         false,
+		"git frobnicate <<'E'\nx\nE":                   false,
+		"git frobnicate < main.go":                     false,
+		"timeout 5 git frobnicate < main.go":           false,
+		"{ git frobnicate; } < main.go":                false,
+		"while git frobnicate; do x; done <<'E'\na\nE": false,
+		"git frobnicate \"$x\"":                        false,
+		"git frobnicate $(cat main.go)":                false,
+		"git frobnicate *.go":                          true,
+		"cd /tmp && git frobnicate x":                  false,
+		"env --frobnicate git status":                  false,
+		"timeout --frobnicate 5 rm x":                  false,
+		"xargs --frobnicate rm":                        false,
+		"sudo --frobnicate x":                          false,
+		"sudo git frobnicate x":                        true, // sudo asks by itself
+		"python3.12 --frobnicate x":                    false,
+		"sh --frobnicate x":                            false,
+	} {
+		req := bash(text)
+		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
+		got := false
+		for _, seg := range plan.Segments {
+			for _, f := range seg.Findings {
+				got = got || f.Allowed == approval.AllowUnknown
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

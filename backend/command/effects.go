@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/pathname"
+	"github.com/countersign-app/countersign/backend/programs"
 )
 
 // effects marks what the arguments of a resolved program would do, as far as
@@ -32,6 +33,7 @@ func (j *job) effects(seg *approval.Segment) {
 		seg.Targets = args.changed(path.Base(seg.Program.Path))
 		seg.At = args.goes()
 		j.fedProgram(seg, args)
+		j.exactly(seg, args)
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {
 		reader = asReader(name, seg.Argv)
@@ -85,6 +87,43 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 		args.findings[i].Allowed, args.findings[i].Value = approval.AllowThisCode, hex.EncodeToString(sum[:])
 	}
 }
+
+// exactly takes back that an entry for just these words can cover what nobody knows a
+// program to do, where these words do not say all: of programs that run any code or any
+// program, with words of the run, and outside of the session's folder.
+func (j *job) exactly(seg *approval.Segment, args *arguments) {
+	switch seg.Kind {
+	case approval.KindShell, approval.KindInterpreter, approval.KindMultiplexer, approval.KindWrapper:
+	default:
+		if len(seg.Open) == 0 && j.plan.Folder.Holds(seg.Dir) && !programs.Raises(path.Base(seg.Argv[0])) && !programs.Raises(path.Base(seg.Program.File.Path)) {
+			return
+		}
+	}
+	notExactly(args.findings)
+}
+
+// notExactly leaves no entry for what nobody knows.
+func notExactly(findings []approval.Finding) {
+	for i := range findings {
+		if findings[i].Allowed == approval.AllowUnknown {
+			findings[i].Allowed = ""
+		}
+	}
+}
+
+// fedUnknown does the same for commands that the text may feed: their input is not bound.
+func (t *textJob) fedUnknown() {
+	for i := range t.plan.Segments {
+		at := t.outermost(i)
+		later := func(stages []int) bool { return at >= stages[1] && at < stages[len(stages)-1] }
+		if t.feedsGroup || slices.ContainsFunc(t.plan.Segments[at].Redirects, feeds) || slices.ContainsFunc(t.pipes, later) {
+			notExactly(t.plan.Segments[i].Findings)
+		}
+	}
+}
+
+// feeds reports whether a redirection gives a command an input.
+func feeds(r approval.Redirect) bool { return r.FD == 0 && r.To != approval.ToNull }
 
 // firstFile takes the first file that the words of a program name for the one
 // with its program: that of a shell, or an interpreter of which no more is

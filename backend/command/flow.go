@@ -88,6 +88,7 @@ func (t *textJob) around(stmt *syntax.Stmt, dir string) (seg approval.Segment, o
 	t.seen[stmt] = true
 	seg = approval.Segment{Start: int(stmt.Pos().Offset()), End: int(stmt.End().Offset()), Dir: dir}
 	t.redirects(&seg, stmt.Redirs)
+	t.feedsGroup = t.feedsGroup || slices.ContainsFunc(seg.Redirects, feeds)
 	t.plan.Findings = append(t.plan.Findings, seg.Findings...)
 	if seg.Floor != "" { // a segment of its own says that it never runs
 		seg.Argv, seg.Findings = []string{t.text[seg.Start:seg.End]}, nil

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"strings"
@@ -108,7 +109,7 @@ func allEffects() map[effect]rule {
 		"word": {reason: starts, says: "%[1]s is given %[2]q, which may be more than a word", check: func(_ *arguments, u use) bool {
 			return strings.Trim(u.value, wordLetters) == ""
 		}},
-		"only": {reason: starts, says: "what %[2]q does with %[1]s is not known", check: func(_ *arguments, u use) bool {
+		"only": {reason: starts, says: "what %[2]q does with %[1]s is not known", allowed: approval.AllowUnknown, check: func(_ *arguments, u use) bool {
 			return matches(u.only[u.option], u.value)
 		}},
 		"local": {reason: starts, says: "%[1]s is given %[2]q, which may name another machine", check: func(_ *arguments, u use) bool {
@@ -254,10 +255,9 @@ func allEffects() map[effect]rule {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down": {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: goes},
-		"below": {target: approval.TargetChanges, reason: deletes, says: "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the project", check: func(a *arguments, u use) bool {
-			return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && !a.whole(path.Clean(join(a.dir, u.value)))
-		}, note: goes},
+		"down":  {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: goes},
+		"below": {target: approval.TargetChanges, reason: deletes, says: notBelow, check: oneBelow, note: goes},
+		"over":  {target: approval.TargetChanges, reason: deletes, says: notBelow, check: oneBelow, note: (*arguments).overwritten},
 	}
 }
 
@@ -266,6 +266,7 @@ func onGitHub(address string) bool { return strings.HasPrefix(address, "https://
 const (
 	moreThan  = "%[1]s is given %[2]q, which may be more than it should"
 	notInside = "%[1]s names %[2]q, which is not known to be in the project"
+	notBelow  = "%[1]s overwrites or deletes %[2]q, which is not known to be one thing below the project"
 )
 
 // below is a folder in the one where words are names of files; "" where no
@@ -316,6 +317,28 @@ func strictlyBelow(a *arguments, u use) bool {
 func goes(a *arguments, u use) {
 	a.removed(u)
 	a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
+}
+
+// oneBelow reports whether a value names one thing below the project, and is no pattern.
+func oneBelow(a *arguments, u use) bool {
+	return !strings.HasPrefix(u.value, ":") && !strings.ContainsAny(u.value, `*?[\`) && a.inside(u.value) && !a.whole(path.Clean(join(a.dir, u.value)))
+}
+
+// overwritten asks where something has the name of an operand: what it holds may be in no
+// commit. An entry can cover that for a file, which git writes as a redirection does.
+func (a *arguments) overwritten(u use) {
+	file, err := a.look(join(a.dir, u.value))
+	if a.dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return // a branch, or a file that comes back
+	}
+	goes(a, u)
+	if err == nil && file.IsFolder() {
+		a.find(approval.ReasonDeletes, "%s overwrites what has changed in %q", u.who, u.value)
+		return
+	}
+	why := finding(approval.ReasonWritesFile, "%s overwrites %q", u.who, u.value)
+	why.Allowed = a.allowedWrite(u)
+	a.findings = append(a.findings, why)
 }
 
 // oneLine is the rule of programs that stand in an argument.

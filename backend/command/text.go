@@ -47,6 +47,7 @@ func (j *job) text(text, shell string) {
 	t.overtaken()
 	t.startsOutputs()
 	t.judgeFed()
+	t.fedUnknown()
 	t.tellOutputs()
 	if j.who == approval.Theirs {
 		j.replaced()
@@ -175,6 +176,8 @@ type textJob struct {
 	upstream []stretch
 	texts    []fedText
 	fromFile bool
+	// feedsGroup tells that a group of commands has an input of its own.
+	feedsGroup bool
 	// maybeAdded tells that PATH was changed on one side of && or ||.
 	maybeAdded bool
 	// outputs are the files that redirections write.

@@ -101,7 +101,8 @@ func (r *reader) worldField(w *worldText, key string) (err error) {
 	return err
 }
 
-// files reads a list of paths, or an object with the content of each.
+// files reads a list of paths, or an object with the content of each, null where it is
+// not told.
 func (r *reader) files(w *worldText) error {
 	if r.next() == '[' {
 		return r.list(func() error {
@@ -111,6 +112,10 @@ func (r *reader) files(w *worldText) error {
 		})
 	}
 	return r.object(func(name string) error {
+		if r.next() == 'n' {
+			w.files = append(w.files, placed{name: name, at: r.here()})
+			return r.skip()
+		}
 		f, err := r.placed()
 		text := f.name
 		f.name, f.text = name, &text

@@ -82,6 +82,7 @@ var allowedWords = map[approval.Allowed]string{
 	approval.AllowNetworkReads:  "requests that send nothing",
 	approval.AllowNetworkSends:  "requests that may send something",
 	approval.AllowThisCode:      "exactly this code",
+	approval.AllowUnknown:       "effects that nobody knows",
 }
 
 func allowed(list []approval.Allowed) []string {

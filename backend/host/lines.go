@@ -80,7 +80,9 @@ func (l Line) What() string {
 	case store.LineItem:
 		what = adds + " " + l.Name + ": " + l.Text
 	case store.LineProject:
-		what = adds + " project: " + l.Text
+		if what = adds + " project: " + l.Text; l.Is != "" {
+			what += ", where the rules of " + l.Is + " count too"
+		}
 	case store.LineNoProject:
 		if what = "May be a project again: " + l.Text; l.Tighter {
 			what = "Not a project: " + l.Text

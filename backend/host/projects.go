@@ -85,6 +85,11 @@ func projectsAdd(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 	if one.Path, err = FolderToName(one.Path, h.opt.Home); err != nil {
 		return nil, err
 	}
+	if one.SameAs != "" {
+		if one.SameAs, err = FolderToName(one.SameAs, h.opt.Home); err != nil {
+			return nil, err
+		}
+	}
 	one.AddedAt, one.AddedBy = time.Now().UnixMilli(), bySocket // whatever the call says
 	return h.update(ctx, c, params.BaseHash, func(d *store.Document) error {
 		d.Name(one)

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,12 +106,17 @@ func TakeStart(d *store.Document, agentID string, s starts.Start, made starts.Ma
 			return err
 		}
 	}
-	for _, e := range made.Entries {
+	addMissing(d, agentID, made.Entries)
+	return nil
+}
+
+// addMissing adds the entries that are not there yet.
+func addMissing(d *store.Document, agentID string, entries []approval.Entry) {
+	for _, e := range entries {
 		if !slices.ContainsFunc(d.Agent(agentID).Allowlist, func(have store.Entry) bool { return sameWords(have.Entry, e) }) {
 			d.Add(agentID, e)
 		}
 	}
-	return nil
 }
 
 // sameWords reports whether two entries are for the same program, arguments and folder,
@@ -217,46 +221,3 @@ func startTake(h *Host, ctx context.Context, c ipc.Call) (any, error) {
 		return nil
 	})
 }
-
-// ProjectCommands returns the entries of starts.ProjectCommands under which a waiting
-// question would pass, and their folder, which the person named as a project. It
-// returns false where there are none.
-func (h *Host) ProjectCommands(ctx context.Context, p approval.Prompt) (folder string, made starts.Made, ok bool) {
-	snap := h.store.Snapshot()
-	if snap.Document == nil || p.AgentID == "" || p.Plan.Folder.Path == "" || len(p.Plan.Argv) == 0 || len(p.Env) > 0 {
-		return "", made, false
-	}
-	folder, err := StartFolder(snap.Document, starts.ProjectCommands, p.Plan.Folder.Path, p.AgentID, h.opt.Home)
-	if err != nil {
-		return "", made, false
-	}
-	if made, err = h.Start(ctx, starts.ProjectCommands, folder); err != nil {
-		return "", made, false
-	}
-	held := snap.Policy(p.AgentID)
-	j, err := h.gate.Judge().Suppose(ctx, held.Listing(slices.Concat(held.Allowlist, made.Entries)), approval.Request{
-		Command: p.Plan.Argv, Cwd: p.Plan.Cwd.Path, AgentID: p.AgentID, SessionKey: p.SessionKey, Who: p.Who,
-	})
-	return folder, made, err == nil && j.Verdict == approval.VerdictAllow
-}
-
-// AllowProject adds these entries for the agent of a question, which they answer then.
-// They are taken out again with what other answers to it wrote (Undo).
-func (h *Host) AllowProject(ctx context.Context, p approval.Prompt) error {
-	folder, made, ok := h.ProjectCommands(ctx, p)
-	if !ok {
-		return errNoProject
-	}
-	for i := range made.Entries {
-		made.Entries[i].AddedFor = p.ID
-	}
-	_, err := h.Update(func(d *store.Document) error {
-		if again, err := StartFolder(d, starts.ProjectCommands, folder, p.AgentID, h.opt.Home); err != nil || again != folder {
-			return cmp.Or(err, errNoProject)
-		}
-		return TakeStart(d, p.AgentID, starts.ProjectCommands, made)
-	})
-	return err
-}
-
-var errNoProject = errors.New("this is no test or build of a project that you named, or not any more")

@@ -77,6 +77,25 @@ func (j *Judge) Replay(ctx context.Context, agentID string, sets [][]approval.En
 	return results, nil
 }
 
+// Answered tells what a person said to the latest requests of an agent that pass under
+// these entries alone: Looked, Allowed, Yes and Denied of a Replay.
+func (j *Judge) Answered(ctx context.Context, agentID string, entries []approval.Entry) (r Replay, err error) {
+	agentID = store.AgentID(agentID)
+	list, skipped, complete, err := j.past(ctx, agentID)
+	if err != nil {
+		return r, err
+	}
+	alone := j.prepare(j.reads.Policies.Current().Policy(agentID).Listing(entries))
+	for _, p := range list {
+		r.Looked += len(p.rows)
+		if p.judged.under(alone).Verdict == approval.VerdictAllow {
+			r.take(p)
+		}
+	}
+	r.Skipped, r.Complete = skipped, complete
+	return r, nil
+}
+
 func ofTools(set []approval.Entry) bool {
 	return slices.ContainsFunc(set, func(e approval.Entry) bool {
 		_, tool := approval.ToolPattern(e.Pattern)

@@ -17,6 +17,7 @@ func TestAllows(t *testing.T) {
 	sends.Allowed, nowhere.Value = approval.AllowNetworkSends, ""
 	code := approval.Finding{Reason: approval.ReasonInlineCode, Sentence: "code", Allowed: approval.AllowThisCode}
 	input := approval.Finding{Reason: approval.ReasonInlineCode, Sentence: "code", Allowed: approval.AllowThisCode, Value: "ab"}
+	unknown := approval.Finding{Reason: approval.ReasonStartsProgram, Sentence: "unknown", Allowed: approval.AllowUnknown}
 	list := func(words ...approval.Allowed) []approval.Allowed { return words }
 	tool := func(e approval.Entry) approval.Entry {
 		if e.Pattern == "" {
@@ -54,6 +55,10 @@ func TestAllows(t *testing.T) {
 		{"code, for an input", approval.Entry{Args: []string{"a"}, ArgsExact: true, Input: "ab", Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, false},
 		{"input, of another text", approval.Entry{Args: []string{"a"}, ArgsExact: true, Input: "cd", Allows: list(approval.AllowThisCode)}, []approval.Finding{input}, false},
 		{"input, any text", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{input}, false},
+		{"unknown, any arguments", approval.Entry{Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
+		{"unknown, first arguments", approval.Entry{Args: []string{"a"}, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
+		{"unknown, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, true},
+		{"unknown, exactly something else", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{unknown}, false},
 		{"input, this text", approval.Entry{Args: []string{"a"}, ArgsExact: true, Input: "ab", Allows: list(approval.AllowThisCode)}, []approval.Finding{input}, true},
 	} {
 		p := approval.Policy{AgentID: "a", Security: approval.SecurityList, Ask: approval.AskOnMiss, Allowlist: []approval.Entry{tool(row.entry)}}
@@ -121,6 +126,8 @@ func TestCovering(t *testing.T) {
 		{[]approval.Finding{{Allowed: approval.AllowNetworkReads}}, false, false},
 		{[]approval.Finding{{Allowed: approval.AllowNetworkSends, Value: "h"}}, false, true},
 		{of(approval.AllowThisCode), true, true},
+		{of(approval.AllowUnknown), false, false},
+		{of(approval.AllowUnknown, approval.AllowProjectWrites), true, true},
 		{of(approval.AllowProjectWrites, ""), true, false},
 		{append(of(approval.AllowThisCode), approval.Finding{Allowed: approval.AllowThisCode, Value: "ab"}), true, false},
 	} {

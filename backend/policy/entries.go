@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/glob"
 	"github.com/countersign-app/countersign/backend/paths"
 	"github.com/countersign-app/countersign/backend/programs"
 )
@@ -149,7 +150,7 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 	if one.SessionKey != "" && one.SessionKey != in.SessionKey {
 		return false
 	}
-	if dir := workingFolder(s, one.ArgsExact); one.cwd != nil && (s.Dir == "" || !below(one, dir)) {
+	if dir := workingFolder(s, one.ArgsExact); len(one.cwd) > 0 && (s.Dir == "" || !below(one, dir)) {
 		return false
 	}
 	if one.ArgsExact && len(one.Args) != len(args) {
@@ -210,7 +211,7 @@ func argsHash(dir string, args []string) string {
 // below reports whether dir is the entry's folder or lies in it.
 func below(one *rule, dir string) bool {
 	for at := path.Clean(dir); ; at = path.Dir(at) {
-		if one.cwd.Match(at) {
+		if slices.ContainsFunc(one.cwd, func(cwd glob.Pattern) bool { return cwd.Match(at) }) {
 			return true
 		}
 		if at == "/" || at == "." {

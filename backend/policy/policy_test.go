@@ -3,6 +3,7 @@ package policy_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -190,6 +191,33 @@ func TestNarrowing(t *testing.T) {
 		check(t, test.name, judge(p, test.line, func(in *policy.Input) {
 			in.Hash = func(approval.File) (string, error) { return "aa", nil }
 		}), test.want)
+	}
+}
+
+// TestSameProject: the entries of a project count in a folder that a person said to be
+// the same, in the same places, and nowhere else. judge works in /home/ann/p.
+func TestSameProject(t *testing.T) {
+	for _, row := range []struct {
+		cwd  string
+		said approval.Project
+		want string
+	}{
+		{"/home/ann/q", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q"}, "allow"},
+		{"~/q", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q"}, "allow"},
+		{"/home/ann/main/p", approval.Project{Path: "/home/ann", SameAs: "/home/ann/main"}, "allow"},
+		{"/home/ann/q/sub", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q"}, "ask allowlist-miss"},
+		{"/home/ann/main/x", approval.Project{Path: "/home/ann", SameAs: "/home/ann/main"}, "ask allowlist-miss"},
+		{"/home/ann/q", approval.Project{Path: "/home/ann/p"}, "ask allowlist-miss"},
+		{"/home/ann/q", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q", No: true}, "ask allowlist-miss"},
+		{"/home/ann/q", approval.Project{Path: "/home/ann/other", SameAs: "/home/ann/q"}, "ask allowlist-miss"},
+		{"/home/ann/qq", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q"}, "ask allowlist-miss"},
+		{"/home/ann/q", approval.Project{Path: "/home/ann/*", SameAs: "/home/ann/q"}, "ask allowlist-miss"},
+		{"/home/ann/p/..", approval.Project{Path: "/home/ann/p/x", SameAs: "/home/ann/p"}, "ask allowlist-miss"},
+		{"/home/ann/q/../..", approval.Project{Path: "/home/ann/p", SameAs: "/home/ann/q"}, "ask allowlist-miss"},
+	} {
+		p := onMiss()
+		p.Allowlist, p.Projects = []approval.Entry{{Pattern: "/usr/bin/tool", Cwd: row.cwd}}, []approval.Project{row.said}
+		check(t, fmt.Sprint(row), judge(p, "tool", nil), row.want)
 	}
 }
 

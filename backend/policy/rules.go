@@ -35,7 +35,7 @@ type denyRules struct {
 type rule struct {
 	approval.Entry
 	pattern glob.Pattern
-	cwd     *glob.Pattern
+	cwd     []glob.Pattern // one of them; none for every folder
 	args    *regexp.Regexp
 	// at is the pattern, if it holds no wildcard and is a path.
 	at string
@@ -152,12 +152,12 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 		return
 	}
 	one := &rule{Entry: e, pattern: pattern}
-	if e.Cwd != "" {
-		cwd, err := glob.Parse(e.Cwd, home)
+	for _, at := range r.foldersOf(e.Cwd, home) {
+		cwd, err := glob.Parse(at, home)
 		if err != nil {
 			return
 		}
-		one.cwd = &cwd
+		one.cwd = append(one.cwd, cwd)
 	}
 	if e.ArgPattern != "" {
 		if one.args, err = regexp.Compile(e.ArgPattern); err != nil {
@@ -182,6 +182,24 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 	default:
 		r.patterns.rules = append(r.patterns.rules, one)
 	}
+}
+
+// foldersOf are those in which an entry for a folder counts: there, and in the same
+// place of each project that the person said to be the same.
+func (r *Rules) foldersOf(at, home string) (list []string) {
+	if at == "" {
+		return nil
+	}
+	list = []string{at}
+	if at == "~" || strings.HasPrefix(at, "~/") {
+		at = home + at[1:]
+	}
+	for _, p := range r.policy.Projects {
+		if rest, inside := strings.CutPrefix(at+"/", p.SameAs+"/"); inside && p.SameAs != "" && !p.No && literalPattern(p.Path) {
+			list = append(list, path.Clean(p.Path+"/"+rest))
+		}
+	}
+	return list
 }
 
 // followFolder replaces the folders of a pattern, as far as they hold no

@@ -191,6 +191,8 @@ func (p part) suggested() approval.Width {
 		return approval.WidthWords
 	case has(approval.EffectDeletes), has(approval.EffectNetwork) && !command.OnlyWorks(behindOptions(p.Segment)):
 		return approval.WidthExact
+	case p.Profiled && p.inProject && command.OnlyWorks([]string{name}):
+		return approval.WidthProgram // a checker or a test runner, whatever it is told
 	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
 		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
 	case slices.ContainsFunc(firstWords(p.Segment), reachingName), morePerLine()[name], namesLater(p.Segment):
@@ -270,7 +272,10 @@ func sameEntries(a, b []approval.Entry) bool {
 // wideness says what an entry of this width for the program of a segment
 // allows beyond what the question shows.
 func wideness(s *approval.Segment, w approval.Width) approval.Wide {
+	unknown := func(f approval.Finding) bool { return f.Allowed == approval.AllowUnknown }
 	switch {
+	case slices.ContainsFunc(s.Findings, unknown):
+		return approval.WideUnknown
 	case command.OnlyReads([]string{path.Base(s.Argv[0])}):
 		return approval.WideNot // its other arguments ask
 	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger):

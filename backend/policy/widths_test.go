@@ -210,6 +210,12 @@ func TestSuggestedCovers(t *testing.T) {
 		{"git -C /home/ann/q commit -m x", "git commit -m x", "ask allowlist-miss"},
 		{"git commit -m x", "git -C sub commit -m x", "allow"},
 		{"git commit -m x", "git -C /home/ann/q commit -m x", "ask allowlist-miss"},
+		{"git checkout -b x", "git checkout main", "allow"},
+		{"git checkout -b x", "git checkout -- a.py", "ask writes-file"}, // what it holds may be in no commit
+		{"git checkout main", "git checkout a.py", "ask writes-file"},
+		{"git checkout main", "git -C sub checkout -- x", "ask writes-file"},
+		{"git checkout main", "git checkout main -- sub", "ask deletes"},
+		{"git restore --staged a.py", "git restore a.py", "ask writes-file"},
 	} {
 		p := onMiss()
 		for _, o := range judge(p, row.line, nil).Offers {

@@ -29,6 +29,14 @@ var (
 	Names = append(slices.Clone(All), ProjectCommands)
 )
 
+// ForQuestions are those that a question can be answered with, in the project of its
+// session alone: the one that lets less pass first.
+var ForQuestions = []Start{DeveloperTools, ProjectCommands}
+
+// Enough is how many requests of an agent a person allowed, and denied none, before a
+// start that lets these pass is suggested.
+const Enough = 3
+
 // Title is what people call it.
 func (s Start) Title() string {
 	return map[Start]string{DenyAll: "Deny all", AskMe: "Ask me", DeveloperTools: "Developer tools", ProjectCommands: "Project commands"}[s]
@@ -82,8 +90,8 @@ type Made struct {
 type Program func(name string) (approval.Entry, bool)
 
 // Make makes the entries of a start, each once where two names lead to the same
-// program. Those of ProjectCommands count in the folder of the project, whose name
-// must be no pattern.
+// program. They count in the folder of a project, whose name must be no pattern, and
+// where it is "" everywhere, which ProjectCommands never do.
 func (s Start) Make(project string, program Program) Made {
 	m := Made{Entries: []approval.Entry{}, Missing: []string{}}
 	looked := map[string]*approval.Entry{} // by name: git stands in many rows

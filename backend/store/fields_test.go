@@ -102,6 +102,7 @@ func TestEveryFieldOfTheFile(t *testing.T) {
 		{Document{}, "Projects", doc(), doc(`"projects": [{"path": "/p", "agent": "a"}]`), `"/p" is a project now for agent a`},
 		{Document{}, "Projects", doc(`"projects": [{"path": "/p", "no": true}]`), doc(), `"/p" was no project`},
 		{Document{}, "Projects", doc(`"projects": [{"path": "/p", "no": true}]`), doc(`"projects": [{"path": "/p", "agent": "a", "no": true}]`), `"/p" was no project`},
+		{Document{}, "Projects", doc(`"projects": [{"path": "/p"}]`), doc(`"projects": [{"path": "/p", "sameAs": "/q"}]`), `what may run in "/q" may run there`},
 		{Document{}, "Projects", doc(`"projects": [{"path": "/p", "addedAt": 1, "addedBy": "x"}]`), doc(`"projects": [{"path": "/p"}]`), ""},
 		{Document{}, "Extra", doc(`"x": 1`), doc(`"x": 2`), ""},
 		// Whatever changes in these may permit more, either way.
@@ -122,7 +123,7 @@ func TestEveryFieldOfTheFile(t *testing.T) {
 	for _, of := range []struct {
 		fields reflect.Type
 		known  int
-	}{{reflect.TypeFor[Rules](), 10}, {reflect.TypeFor[Agent](), 5}, {reflect.TypeFor[Document](), 5}, {reflect.TypeFor[Socket](), 3}, {reflect.TypeFor[approval.DenyRule](), 6}, {reflect.TypeFor[approval.Skill](), 3}, {reflect.TypeFor[approval.Project](), 5}} {
+	}{{reflect.TypeFor[Rules](), 10}, {reflect.TypeFor[Agent](), 5}, {reflect.TypeFor[Document](), 5}, {reflect.TypeFor[Socket](), 3}, {reflect.TypeFor[approval.DenyRule](), 6}, {reflect.TypeFor[approval.Skill](), 3}, {reflect.TypeFor[approval.Project](), 6}} {
 		if of.fields.NumField() != of.known {
 			t.Errorf("%s has %d fields, and %d are known here: say above what a change of the others means", of.fields, of.fields.NumField(), of.known)
 		}

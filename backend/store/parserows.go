@@ -64,9 +64,9 @@ func (p *parser) project() (one approval.Project, err error) {
 	err = p.object(func(key string) (err error) {
 		switch key {
 		case "path":
-			if one.Path, err = p.str(); err == nil && (!filepath.IsAbs(one.Path) || filepath.Clean(one.Path) != one.Path || strings.ContainsRune(one.Path, 0) || len(one.Path) > maxProjectPath) {
-				err = p.bad("must be an absolute path without .. and without a / at its end, not %q", one.Path)
-			}
+			one.Path, err = p.folder()
+		case "sameAs":
+			one.SameAs, err = p.folder()
 		case "agent":
 			if one.Agent, err = p.text(); err == nil && one.Agent == Every {
 				err = p.bad("for every agent there is no agent")
@@ -85,10 +85,22 @@ func (p *parser) project() (one approval.Project, err error) {
 		}
 		return err
 	})
-	if err == nil && one.Path == "" {
+	switch {
+	case err != nil:
+	case one.Path == "":
 		err = &fault{p.pos, ".path", "is missing"}
+	case one.SameAs != "" && (one.No || one.SameAs == one.Path):
+		err = &fault{p.pos, ".sameAs", "is for a project, and names another folder"}
 	}
 	return one, err
+}
+
+// folder reads the path of a project.
+func (p *parser) folder() (at string, err error) {
+	if at, err = p.str(); err == nil && (!filepath.IsAbs(at) || filepath.Clean(at) != at || strings.ContainsRune(at, 0) || len(at) > maxProjectPath) {
+		err = p.bad("must be an absolute path without .. and without a / at its end, not %q", at)
+	}
+	return at, err
 }
 
 // once refuses a folder of which two things are said to one agent.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -77,15 +78,25 @@ func saidOf(p approval.Project) approval.Project {
 	return p
 }
 
-// bothSay joins what two documents say of folders: projects are those of both, and
-// no project are those of one.
+// alone is a project in which no rules of another one count.
+func alone(p approval.Project) approval.Project {
+	p.SameAs = ""
+	return p
+}
+
+// bothSay joins what two documents say of folders: projects are those of both, with the
+// rules of another one where both say so, and no project are those of one.
 func bothSay(a, b []approval.Project) (list []approval.Project) {
 	said := func(list []approval.Project, p approval.Project) bool {
 		return slices.ContainsFunc(list, func(q approval.Project) bool { return saidOf(p) == saidOf(q) })
 	}
 	for _, p := range a {
-		if p.No || said(b, p) {
+		same := func(q approval.Project) bool { return saidOf(alone(p)) == saidOf(alone(q)) }
+		switch {
+		case p.No || said(b, p):
 			list = append(list, p)
+		case slices.ContainsFunc(b, same):
+			list = append(list, alone(p))
 		}
 	}
 	for _, p := range b {
@@ -101,6 +112,9 @@ func (c *comparison) projects() {
 	was, is := map[approval.Project]bool{}, map[approval.Project]bool{}
 	for _, p := range c.old.Projects {
 		was[saidOf(p)] = true
+		if !p.No {
+			was[alone(saidOf(p))] = true // fewer rules count there then
+		}
 	}
 	for _, p := range c.new.Projects {
 		is[saidOf(p)] = true
@@ -111,7 +125,7 @@ func (c *comparison) projects() {
 	}
 	for _, p := range c.new.Projects {
 		if p = saidOf(p); !p.No && !was[p] && !everywhere(was, p) {
-			c.say(Line{Agent: whose(p.Agent), Kind: LineProject, Text: p.Path}, "projects: %q is a project now%s", p.Path, forAgent(p.Agent))
+			c.say(Line{Agent: whose(p.Agent), Kind: LineProject, Text: p.Path, Is: p.SameAs}, "projects: %q is a project now%s%s", p.Path, like(p.SameAs), forAgent(p.Agent))
 		}
 	}
 	for _, p := range c.old.Projects {
@@ -119,6 +133,14 @@ func (c *comparison) projects() {
 			c.say(Line{Agent: whose(p.Agent), Kind: LineNoProject, Text: p.Path}, "projects: %q was no project%s, and may be one now", p.Path, forAgent(p.Agent))
 		}
 	}
+}
+
+// like says whose rules count in a folder too.
+func like(at string) string {
+	if at == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and what may run in %q may run there", at)
 }
 
 func forAgent(id string) string {

@@ -104,13 +104,13 @@ func TestOwnWordDecides(t *testing.T) {
 // TestProjectsOfBoth: while an edit waits, only what both say is a project, and all
 // that one says is none.
 func TestProjectsOfBoth(t *testing.T) {
-	a := parse(t, doc(`"projects": [{"path": "/p"}, {"path": "/q", "addedAt": 1}, {"path": "/r", "no": true}]`))
-	b := parse(t, doc(`"projects": [{"path": "/q"}, {"path": "/s"}, {"path": "/t", "no": true}, {"path": "/r", "no": true}]`))
+	a := parse(t, doc(`"projects": [{"path": "/u", "sameAs": "/v"}, {"path": "/p"}, {"path": "/q", "addedAt": 1}, {"path": "/r", "no": true}]`))
+	b := parse(t, doc(`"projects": [{"path": "/u"}, {"path": "/q"}, {"path": "/s"}, {"path": "/t", "no": true}, {"path": "/r", "no": true}]`))
 	var got []string
 	for _, p := range stricter(a.policy("x", ""), b.policy("x", "")).Projects {
-		got = append(got, p.Path)
+		got = append(got, p.Path+p.SameAs)
 	}
-	if strings.Join(got, " ") != "/q /r /t" {
+	if strings.Join(got, " ") != "/u /q /r /t" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -118,7 +118,7 @@ func TestProjectsOfBoth(t *testing.T) {
 func TestBadProjects(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `{"path": ""}`, `{"path": "p"}`, `{"path": "~/p"}`, `{"path": "/p/"}`, `{"path": "/p/../q"}`, `{"path": "/p\u0000"}`, `{"path": "/` + strings.Repeat("p", 5000) + `"}`,
-		`{"path": "/p", "agent": ""}`, `{"path": "/p", "agent": "*"}`, `{"path": "/p", "no": "yes"}`, `{"path": "/p", "only": "reads"}`, `{"path": "/p", "addedBy": "` + strings.Repeat("x", 201) + `"}`, `"/p"`,
+		`{"path": "/p", "agent": ""}`, `{"path": "/p", "agent": "*"}`, `{"path": "/p", "no": "yes"}`, `{"path": "/p", "only": "reads"}`, `{"path": "/p", "sameAs": "/p"}`, `{"path": "/p", "sameAs": "q"}`, `{"path": "/p", "sameAs": ""}`, `{"path": "/p", "no": true, "sameAs": "/q"}`, `{"path": "/p", "addedBy": "` + strings.Repeat("x", 201) + `"}`, `"/p"`,
 		`{"path": "/p"}, {"path": "/p", "no": true}`, `{"path": "/p", "agent": "main"}, {"path": "/p", "agent": "default"}`,
 	} {
 		if _, err := Parse("x", []byte(doc(`"projects": [`+text+`]`)), "/home/ann"); err == nil {

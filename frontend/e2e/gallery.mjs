@@ -27,6 +27,7 @@ const views = [
   { name: 'panel-always', fixture: 'panel', press: ['Always allow…'] },
   { name: 'panel-widths-always', fixture: 'panel-widths', press: ['Always allow…'] },
   { name: 'panel-build-always', fixture: 'panel-build', press: ['Always allow…'], radio: 'Project commands' },
+  { name: 'panel-reads-always', fixture: 'panel-reads', press: ['Always allow…'] },
   { name: 'panel-widths-for', fixture: 'panel-widths', press: ['Allow for…'] },
   { name: 'panel-widths-deny', fixture: 'panel-widths', press: ['Deny for…'] },
   { name: 'panel-tool-always', fixture: 'panel-tool', press: ['Always allow…'] },

@@ -242,9 +242,9 @@ describe('a yes that is remembered', () => {
     expect(calls(backend, 'remember')).toEqual([['a', 'a:1', 'words', true, '1h']])
   })
 
-  test('tests and builds of a project are the last row, not chosen, and allowed together', async () => {
+  test('a start is the last row, not chosen, and allowed as a whole', async () => {
     const page = await show(question('a', { widths, keeps: ['good', '10m', '1h', 'session', 'next5'] }))
-    page.backend.fixture.project = { folder: '~/p', name: 'p', rules: 74 }
+    page.backend.fixture.startFor = { start: 'project-commands', folder: '~/p', name: 'p', rules: 74 }
     page.getByRole('button', { name: 'Always allow…' }).click()
     await look()
     const radios = [...page.container.querySelectorAll<HTMLInputElement>('.widths input')]
@@ -257,7 +257,33 @@ describe('a yes that is remembered', () => {
     page.getByRole('button', { name: /save and allow/ }).click()
     await settle()
     expect(calls(page.backend, 'remember')).toEqual([])
-    expect(calls(page.backend, 'allowProjectNow')).toEqual([['a', 'a:1']])
+    expect(calls(page.backend, 'takeStartFor')).toEqual([['a', 'a:1', 'project-commands']])
+  })
+
+  test('a start whose commands were allowed often enough is the first row, and chosen', async () => {
+    const some = widths.map((w) => (w.width === 'words' ? { ...w, suggested: true, here: true } : w))
+    const page = await show(question('x'))
+    page.backend.fixture.startFor = { start: 'developer-tools', folder: '~/p', name: 'p', rules: 268, times: 3 }
+    replace(page.backend, question('a', { widths: some }))
+    await look()
+    await settle()
+    expect(page.container.querySelector('#panel-why')!.textContent).toContain('You allowed 3 commands that only read. Always allow… suggests a rule.')
+    page.getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    expect(page.container.textContent).toContain('You allowed 3 commands that only read: allow all that only read in this project?')
+    expect([...page.container.querySelectorAll<HTMLInputElement>('.widths input')].map((r) => r.checked)).toEqual([true, false, false, false])
+    page.getByRole('button', { name: /save and allow/ }).click()
+    await settle()
+    expect(calls(page.backend, 'takeStartFor')).toEqual([['a', 'a:1', 'developer-tools']])
+  })
+
+  test('a start that is told of late does not move what stands there', async () => {
+    const page = await show(question('a', { widths, keeps: ['good'] }))
+    page.backend.fixture.startFor = { start: 'developer-tools', folder: '~/p', name: 'p', rules: 268, times: 3 }
+    page.getByRole('button', { name: 'Always allow…' }).click()
+    await look()
+    expect([...page.container.querySelectorAll<HTMLInputElement>('.widths input')].map((r) => r.checked)).toEqual([true, false, false, false])
+    expect(page.getByRole('radio', { name: 'Reading commands' })).toBeTruthy()
   })
 
   test('the folder goes with the width that has none', async () => {

@@ -22,7 +22,7 @@ type policyStops struct {
 	Policy string   `help:"Judge under this policy file instead of the policy that holds." placeholder:"FILE"`
 	Start  string   `help:"Judge under a start (deny-all, ask-me, developer-tools; project-commands on top of that for each project of the list), made from the programs of the list's machine." enum:",deny-all,ask-me,developer-tools,project-commands" default:"" placeholder:"NAME"`
 	World  string   `help:"The programs, folders and files of the list's machine; without it, this machine." placeholder:"FILE"`
-	Answer string   `help:"Answer no question (none), or each but those labelled P with the width that the panel preselects (preselected), in a copy of the policy." enum:"none,preselected" default:"none"`
+	Answer string   `help:"Answer no question (none), or each but those labelled P with what the panel preselects (preselected), in a copy of the policy." enum:"none,preselected" default:"none"`
 }
 
 func (c policyStops) Run(p *program) error {

@@ -19,26 +19,43 @@ import (
 // developers, on one invented Mac.
 const ourList = "testdata/stops/list.jsonl"
 
-func replayOurs(t *testing.T, start starts.Start, answers bool) stopsResult {
+// longList are 350 commands each of two persons on the same Mac, over weeks of work.
+const longList = "testdata/stops/long.jsonl"
+
+// lateCommands are the last commands of each person, whose questions are counted apart.
+const lateCommands = 150
+
+// replayOurs replays one of our lists. late are the questions of each person about the
+// last commands.
+func replayOurs(t *testing.T, file string, start starts.Start, answers bool) (got stopsResult, late map[string]int) {
 	t.Helper()
 	p := &program{ctx: t.Context()}
-	c := policyStops{Files: []string{ourList}, World: "testdata/stops/world.json", Start: string(start)}
+	c := policyStops{Files: []string{file}, World: "testdata/stops/world.json", Start: string(start)}
 	list, err := c.list(p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	left, late := map[string]int{}, map[string]int{}
+	for _, one := range list {
+		left[one.Person]++
+	}
 	s := newReplay(c.policies(p, list), answers)
 	for _, one := range list {
+		before := s.result.All.Asked
 		if err := s.run(one); err != nil {
 			t.Fatal(err)
 		}
+		if left[one.Person] <= lateCommands {
+			late[one.Person] += s.result.All.Asked - before
+		}
+		left[one.Person]--
 	}
 	if !answers {
 		if err := s.suggest(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return s.done()
+	return s.done(), late
 }
 
 // TestStopsOfOurList: no command that a person should see passes, before or after
@@ -52,13 +69,13 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 26},
-		{starts.AskMe, true, 359, 152, 26},
-		{starts.DeveloperTools, false, 254, 32, 26},
-		{starts.DeveloperTools, true, 236, 32, 26},
-		{starts.ProjectCommands, false, 178, 30, 26},
+		{starts.AskMe, false, 498, 275, 20},
+		{starts.AskMe, true, 276, 82, 20},
+		{starts.DeveloperTools, false, 254, 32, 20},
+		{starts.DeveloperTools, true, 217, 32, 20},
+		{starts.ProjectCommands, false, 178, 30, 20},
 	} {
-		got := replayOurs(t, test.start, test.answers)
+		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
 		t.Logf("%s, answers %v: %+v H %+v W %+v P %+v", test.start, test.answers, got.All, h, w, p)
 		if got.All.Commands != 500 || h.Commands+w.Commands+p.Commands != 500 || p.Commands < 60 {
@@ -75,6 +92,34 @@ func TestStopsOfOurList(t *testing.T) {
 		}
 		if test.start != starts.DenyAll && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 5) {
 			t.Errorf("suggestions: %+v", got.Suggestions)
+		}
+	}
+}
+
+// TestStopsOverTime: after two hundred commands and their answers, no more than these of
+// the last 150 ask, and still no command passes that a person should see.
+func TestStopsOverTime(t *testing.T) {
+	for _, test := range []struct {
+		start   starts.Start
+		answers bool
+		late    map[string]int // of 150 of each person, at most
+	}{
+		{starts.AskMe, true, map[string]int{"l1": 43, "l2": 46}},
+		{starts.DeveloperTools, false, map[string]int{"l1": 84, "l2": 84}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 41, "l2": 46}},
+	} {
+		got, late := replayOurs(t, longList, test.start, test.answers)
+		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
+		if got.All.Commands != 700 || got.Labels[labelPerson].Commands < 49 || len(late) != len(test.late) {
+			t.Errorf("%d commands, %d with P, of %d persons", got.All.Commands, got.Labels[labelPerson].Commands, len(late))
+		}
+		if len(got.Passed) > 0 {
+			t.Errorf("%s, answers %v: these pass: %+v", test.start, test.answers, got.Passed)
+		}
+		for person, most := range test.late {
+			if late[person] > most {
+				t.Errorf("%s, answers %v: %d of the last %d commands of %s ask, at most %d should", test.start, test.answers, late[person], lateCommands, person, most)
+			}
 		}
 	}
 }
@@ -174,7 +219,8 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel", "npx evil", approval.VerdictAsk},
 		{"petrel", "cd ../waymark && npm test", approval.VerdictAsk}, // no project of the start
 		{"waymark", "npm test", approval.VerdictAsk},
-		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAllow},
+		{"petrel", "node scripts/build-fonts.mjs --check", approval.VerdictAllow},
+		{"petrel", "node scripts/sync-prices.mjs --dry-run", approval.VerdictAsk}, // "sync" sends
 		{"petrel", "node server/src/index.ts", approval.VerdictAsk}, // no script
 		{"saltmarsh", "mise run lint", approval.VerdictAllow},
 		{"saltmarsh", "mise run deploy", approval.VerdictAsk},

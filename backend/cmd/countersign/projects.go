@@ -57,6 +57,8 @@ func (c projectsList) Run(p *program) error {
 				state = "no project"
 			case one.Why != "":
 				state = "does not count: " + one.Why
+			case one.SameAs != "":
+				state = "a project, with the entries of " + one.SameAs
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\n", display.Escape(one.Path), display.Escape(agent), display.Escape(state))
 		}
@@ -70,7 +72,8 @@ func (c projectsList) Run(p *program) error {
 
 type projectsAdd struct {
 	Agent string `help:"Only for this agent; without it, for every one." placeholder:"ID"`
-	No    bool   `help:"Say that it is no project: it stays outside and is not asked about, also where it is a checkout."`
+	No    bool   `help:"Say that it is no project: it stays outside and is not asked about, also where it is a checkout." xor:"what"`
+	Same  string `name:"same-as" help:"Count the entries for this project there too: for a worktree or another clone of it." placeholder:"FOLDER" xor:"what"`
 	Path  string `arg:"" help:"The folder."`
 }
 
@@ -83,6 +86,14 @@ func (c projectsAdd) Run(p *program) error {
 		return err
 	}
 	one := approval.Project{Path: at, Agent: oneAgent(c.Agent), No: c.No, AddedBy: "command line"}
+	if c.Same != "" {
+		if one.SameAs, err = filepath.Abs(c.Same); err != nil {
+			return err
+		}
+		if one.SameAs, err = host.FolderToName(one.SameAs, p.home); err != nil {
+			return err
+		}
+	}
 	return p.change("projects.add", map[string]any{"project": one}, func(d *store.Document) error {
 		one.AddedAt = time.Now().UnixMilli()
 		d.Name(one)

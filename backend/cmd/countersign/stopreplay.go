@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/policy"
+	"github.com/countersign-app/countersign/backend/starts"
 )
 
 // blockSize is how many commands of a person are one block.
@@ -80,7 +80,9 @@ type stopReplay struct {
 	answers  bool                        // each question is answered, and the answer kept
 	held     map[string]approval.Policy  // of each agent and machine
 	rules    map[string]*policy.Rules    // prepared ones, by what they are made of
-	given    map[string][]approval.Entry // what a person's answers wrote
+	given    map[string][]approval.Entry // what answers wrote, of each list of entries
+	allowed  map[string][]*replayed      // the commands that were allowed by them
+	made     map[string][]approval.Entry // of each start in each project
 	place    map[string]int              // how many commands of a person came before
 	result   stopsResult
 
@@ -89,7 +91,7 @@ type stopReplay struct {
 
 func newReplay(policies func(string, *bench) (approval.Policy, error), answers bool) *stopReplay {
 	return &stopReplay{
-		policies: policies, answers: answers, held: map[string]approval.Policy{}, rules: map[string]*policy.Rules{}, given: map[string][]approval.Entry{}, place: map[string]int{},
+		policies: policies, answers: answers, held: map[string]approval.Policy{}, rules: map[string]*policy.Rules{}, given: map[string][]approval.Entry{}, allowed: map[string][]*replayed{}, made: map[string][]approval.Entry{}, place: map[string]int{},
 		result: stopsResult{Labels: map[string]stopCounts{}}, reasons: map[string]int{}, programs: map[string]int{}, noOffer: map[string]int{},
 	}
 }
@@ -102,18 +104,77 @@ func (s *stopReplay) done() stopsResult {
 
 // run judges one command, and answers its question where it should.
 func (s *stopReplay) run(c *replayed) error {
-	given := s.given[c.Person]
-	rules, err := s.rulesOf(c, fmt.Sprintf("%s\x00%d", c.Person, len(given)), given) // answers are only added
+	whose := c.whose()
+	rules, err := s.rulesOf(c, c.Person, s.given[whose])
 	if err != nil {
 		return err
 	}
 	j := c.judge(rules)
 	s.count(c, j)
-	if s.answers && j.Verdict == approval.VerdictAsk && c.Label != labelPerson && len(j.Offers) > 0 {
-		o := suggested(j.Offers)
-		s.given[c.Person] = append(s.given[c.Person], o.Entries(o.Here)...)
+	if !s.answers || j.Verdict != approval.VerdictAsk || c.Label == labelPerson {
+		return nil
 	}
-	return nil
+	writes, err := s.answer(c, j)
+	s.given[whose] = append(s.given[whose], writes...)
+	s.allowed[whose] = append(s.allowed[whose], c)
+	delete(s.rules, c.rules(c.Person))
+	return err
+}
+
+// whose names the list of entries that the answers to a command go into: they count
+// for one agent of a person.
+func (c *replayed) whose() string { return c.Person + "\x00" + c.Agent }
+
+// answer is what the answer to a question writes: what is chosen when the panel shows
+// the ways to remember it.
+func (s *stopReplay) answer(c *replayed, j approval.Judgement) ([]approval.Entry, error) {
+	if len(j.Offers) == 0 {
+		return nil, nil
+	}
+	whole, err := s.start(c)
+	if err != nil || whole != nil {
+		return whole, err
+	}
+	o := suggested(j.Offers)
+	return o.Entries(o.Here), nil
+}
+
+// start are the entries of the start that the panel suggests for a question
+// (host.StartFor), nil for none. The folder of a session counts as a project that the
+// person named.
+func (s *stopReplay) start(c *replayed) ([]approval.Entry, error) {
+	at := c.plan.Folder.Path
+	if at == "" {
+		return nil, nil
+	}
+	for _, start := range starts.ForQuestions {
+		name := string(start) + " " + at
+		made := s.made[c.World+name]
+		if made == nil {
+			made = start.Make(at, c.bench.program).Entries
+			s.made[c.World+name] = made
+		}
+		with, err := s.prepare(c, slices.Concat(s.given[c.whose()], made))
+		if err != nil {
+			return nil, err
+		}
+		if c.judge(with).Verdict != approval.VerdictAllow {
+			continue
+		}
+		alone, err := s.rulesOf(c, name, made)
+		if err != nil {
+			return nil, err
+		}
+		yes := 0
+		for _, before := range s.allowed[c.whose()] {
+			yes += number(before.World == c.World && before.judge(alone).Verdict == approval.VerdictAllow)
+		}
+		if yes >= starts.Enough {
+			return made, nil
+		}
+		return nil, nil
+	}
+	return nil, nil
 }
 
 func (c *replayed) judge(rules *policy.Rules) approval.Judgement {
@@ -127,12 +188,20 @@ func suggested(offers []approval.Offer) approval.Offer {
 
 // rulesOf are those of an agent on a machine with more entries, which name stands
 // for, prepared once.
-func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (*policy.Rules, error) {
-	whose := c.Agent + "\x00" + c.World
-	key := whose + "\x00" + name
-	if rules := s.rules[key]; rules != nil {
-		return rules, nil
+func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (rules *policy.Rules, err error) {
+	key := c.rules(name)
+	if s.rules[key] == nil {
+		if s.rules[key], err = s.prepare(c, more); err != nil {
+			return nil, err
+		}
 	}
+	return s.rules[key], nil
+}
+
+func (c *replayed) rules(name string) string { return c.Agent + "\x00" + c.World + "\x00" + name }
+
+func (s *stopReplay) prepare(c *replayed, more []approval.Entry) (*policy.Rules, error) {
+	whose := c.Agent + "\x00" + c.World
 	held, known := s.held[whose]
 	if !known {
 		var err error
@@ -141,11 +210,7 @@ func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (*
 		}
 		s.held[whose] = held
 	}
-	if s.answers {
-		clear(s.rules) // what was answered meanwhile never comes back
-	}
-	s.rules[key] = c.bench.prepare(held.Listing(slices.Concat(held.Allowlist, more)))
-	return s.rules[key], nil
+	return c.bench.prepare(held.Listing(slices.Concat(held.Allowlist, more))), nil
 }
 
 func (s *stopReplay) count(c *replayed, j approval.Judgement) {
@@ -171,7 +236,7 @@ func (s *stopReplay) count(c *replayed, j approval.Judgement) {
 		r.Labels[c.Label] = n
 	}
 	if c.Label == labelPerson && j.Verdict == approval.VerdictAllow {
-		r.Passed = append(r.Passed, passed{c.Person, c.Command, because(j), len(s.given[c.Person])})
+		r.Passed = append(r.Passed, passed{c.Person, c.Command, because(j), len(s.given[c.whose()])})
 	}
 	if !asks && !denied {
 		return

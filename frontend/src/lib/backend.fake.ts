@@ -2,8 +2,8 @@
 // views need to be looked at and tested.
 import type { Backend, HostEvent } from './backend'
 import type {
-  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview, ProjectCommands,
-  Question, Rates, Replayed, Saved, Screen, Standing, Start, Suggestion, Trial, Warnings, WouldDo,
+  ActivityPage, ActivityRecord, Agent, AgentRow, Answered, HistorySize, Hook, HookChange, HookTrial, Host, Import, Lists, Offered, Permissions, Policy, Preferences, Preview,
+  Question, Rates, Replayed, Saved, Screen, Standing, Start, StartOffer, Suggestion, Trial, Warnings, WouldDo,
 } from './types'
 
 /** All that a host would say, as Go tests wrote it. */
@@ -16,7 +16,7 @@ export interface Fixture {
   preferences: Preferences
   preview: Preview
   replay?: Replayed[]
-  project?: ProjectCommands
+  startFor?: StartOffer
   activity?: { page: ActivityPage; records: Record<string, ActivityRecord>; rates: Rates; agents: Agent[]; suggestions: Suggestion[]; offered?: Offered }
   trials?: Trial[]
   wouldDo: WouldDo
@@ -75,8 +75,8 @@ export function fake(given: Fixture): Fake {
     decide: note(() => self.answered, 'decide'),
     remember: note(() => self.answered, 'remember'),
     replay: note(() => fixture.replay ?? [], 'replay'),
-    projectCommands: note(() => fixture.project ?? { folder: '', name: '', rules: 0 }, 'projectCommands'),
-    allowProjectNow: note(() => self.answered, 'allowProjectNow'),
+    startFor: note(() => fixture.startFor ?? { start: '', folder: '', name: '', rules: 0 }, 'startFor'),
+    takeStartFor: note(() => self.answered, 'takeStartFor'),
     resume: note(() => self.answered, 'resume'),
     standing: () => Promise.resolve(fixture.standing ?? []),
     forget: note(() => self.answered, 'forget'),

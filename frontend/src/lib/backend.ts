@@ -2,8 +2,8 @@
 // the classes in state/ call it.
 import type {
   ActivityFilter, ActivityPage, ActivityRecord, Agent, AgentRow, Answered, Decision, DenyEdit, EntryEdit, EntryRow, Exported, FolderAnswer,
-  HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, ProjectCommands, Question, Rates, Replayed, Reply, Saved, Screen,
-  Standing, Start, StartingPoint, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
+  HistorySize, Hook, HookChange, HookTrial, Host, Import, Keep, Lists, Mode, Offered, Permissions, Policy, Preferences, Preview, Question, Rates, Replayed, Reply, Saved, Screen,
+  Standing, Start, StartingPoint, StartOffer, Suggestion, Switch, Trial, Warnings, Word, WordList, WouldDo,
 } from './types'
 
 /** What the host tells by itself: look at the screen again, look at the policy again, go to a question. */
@@ -21,10 +21,10 @@ export interface Backend {
   remember(id: string, seen: string, width: string, here: boolean, keep: Keep): Promise<Answered>
   /** What each width of a question would have meant for what was asked lately. */
   replay(id: string): Promise<Replayed[]>
-  /** Whether the tests and builds of a project, among which a question is, can be allowed together. */
-  projectCommands(id: string): Promise<ProjectCommands>
-  /** Allows them, and the question with them. */
-  allowProjectNow(id: string, seen: string): Promise<Answered>
+  /** The start with which a question can be answered, in its project; without a name where there is none. */
+  startFor(id: string): Promise<StartOffer>
+  /** Takes it, and allows the question with it. */
+  takeStartFor(id: string, seen: string, start: string): Promise<Answered>
   /** Stops the clock of a question as far as its caller waits, or lets it run on. */
   hold(id: string, on: boolean): Promise<Answered>
   /** Denies it, and each identical request to come, for "10-minutes" or for the "session". */

@@ -1,6 +1,12 @@
 // Every sentence that the page shows. What the judgement found comes from the
 // host with its own sentence.
-import type { ActivityRow, Agent, ChangeLine, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
+import type { ActivityRow, Agent, Before, ChangeLine, DayRate, End, EntryWarning, HistorySize, Preview, Rate, Replayed, StartingPoint, Verdict, Word } from './types'
+
+/** What a person allowed, and how often. */
+const allowedSoOften = ({ start, names, times }: Before) =>
+  start === 'developer-tools' ? `You allowed ${times} commands that only read`
+  : start ? `You allowed ${times} tests and builds`
+  : `You allowed ${names.join(' and ') || 'exactly this'} ${times} times`
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const inWords = (n: number) => numbers[n] ?? String(n)
@@ -206,9 +212,11 @@ export const panel = {
   alwaysTool: 'use from now on?',
   widths: 'How much to allow',
   widthExact: (n: number) => (n === 1 ? 'This exact command, here' : `These ${inWords(n)} exact commands, here`),
-  allowedBefore: (names: string[], times: number) => `You allowed ${names.join(' and ') || 'exactly this'} ${times} times. Always allow… suggests a rule.`,
-  allowIt: (names: string[], times: number, here: boolean) =>
-    `You allowed ${names.join(' and ') || 'exactly this'} ${times} times: allow ${names.length > 1 ? 'them' : 'it'}${here ? ' in this project' : ''}?`,
+  allowedBefore: (before: Before) => `${allowedSoOften(before)}. Always allow… suggests a rule.`,
+  allowIt: (before: Before, here: boolean) => {
+    const it = before.start === 'developer-tools' ? 'all that only read' : before.start || before.names.length > 1 ? 'them' : 'it'
+    return `${allowedSoOften(before)}: allow ${it}${here ? ' in this project' : ''}?`
+  },
   suggested: 'Suggested',
   wider: (names: string[]) => `Wider: any ${names.join(' command and any ')} command…`,
   stillAsks: 'Asks again all the same:',
@@ -232,15 +240,19 @@ export const panel = {
     'reads-network': 'ask',
     'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
+    'unknown-effects': 'do what is not known',
   } as Record<string, string>,
   wide: {
     project: 'It runs what the project’s files say, whatever that will be then.',
     changes: 'Wide: it also covers commands that delete work or publish it.',
     unknown: 'Wide: nothing is known of what its arguments do.',
   } as Record<string, string>,
-  projectCommands: 'Project commands',
-  projectRuns: (name: string) => `Tests and builds of ${name} run without a question. They run what its files say.`,
-  projectRules: (rules: number, folder: string) => `${count(rules, 'rule')} in ${folder}, for good.`,
+  startName: { 'developer-tools': 'Reading commands', 'project-commands': 'Project commands' } as Record<string, string>,
+  startRuns: (start: string, name: string) =>
+    start === 'developer-tools'
+      ? `Programs and commands that only read run without a question in ${name}. Files with secrets still ask.`
+      : `Tests and builds of ${name} run without a question. They run what its files say.`,
+  startRules: (rules: number, folder: string) => `${count(rules, 'rule')} in ${folder}, for good.`,
   onlyIn: 'Only in',
   replayNone: 'No earlier request is known.',
   replayBefore: 'Would have allowed',
@@ -952,6 +964,7 @@ export const lists = {
   noProjects: 'No folder was named. A git checkout of yours is a project without it.',
   project: 'A project',
   projectRunning: 'A project; tests and builds run',
+  projectSame: 'with the rules of',
   allowProject: 'Allow tests and builds',
   projectWouldRun: 'Tests and builds would run without a question. They run what the project’s files say.',
   notProject: 'Stays outside',

@@ -21,7 +21,6 @@ export type Entry = shown.Entry
 export type ToolUse = shown.ToolUse
 export type Width = shown.Width
 export type Replayed = shown.Replayed
-export type ProjectCommands = shown.ProjectCommands
 export type AgentRow = shown.AgentRow
 export type Policy = shown.Policy
 export type Setting = shown.Setting
@@ -35,6 +34,7 @@ export type Hook = shown.Hook
 export type HookChange = shown.HookChange
 export type HookTrial = shown.HookTrial
 export type Start = shown.Start
+export type StartOffer = shown.StartOffer
 export type Tool = shown.Tool
 export type Example = shown.Example
 export type Preview = shown.Preview
@@ -71,3 +71,10 @@ export type StartingPoint = 'deny-all' | 'ask-me' | 'developer-tools'
 /** A list that holds words: filters and the folders they are trusted in, programs of skills, or folders that are projects. */
 export type WordList = 'safe-bins' | 'skills' | 'projects'
 export type Theme = 'system' | 'light' | 'dark'
+
+/** What the person allowed so often that a rule is suggested: the names of a width, or all that a start lets pass. */
+export interface Before {
+  start: string
+  names: string[]
+  times: number
+}

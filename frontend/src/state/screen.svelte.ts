@@ -3,7 +3,7 @@ import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
 import { idsOf, sharing } from '../lib/sharers'
 import { panel } from '../lib/text'
-import type { Answered, Decision, Keep, ProjectCommands, Question, Replayed, Screen, Width, WouldDo } from '../lib/types'
+import type { Answered, Before, Decision, Keep, Question, Replayed, Screen, StartOffer, Width, WouldDo } from '../lib/types'
 
 /** How often in a row the host is asked for a question that it does not give, before the one that it gives is taken. */
 const patience = 3
@@ -14,8 +14,8 @@ const often = 3
 /** Begins the name of a list of questions (shown.ListMark). */
 const listMark = 'list:'
 
-/** The choice that allows the tests and builds of a project, which is no width of the host. */
-export const projectWidth = 'project'
+/** The choice of a start, which is no width of the host. */
+export const startWidth = 'start'
 
 /** How a yes is to be remembered. */
 export interface Choice {
@@ -24,8 +24,9 @@ export interface Choice {
   keep: Keep
 }
 
-/** What is chosen when widths are shown: the suggested one, else the narrowest. */
-export function suggested(widths: Width[]): Choice {
+/** What is chosen when widths are shown: what is suggested, else the narrowest. */
+export function suggested(widths: Width[], start?: StartOffer): Choice {
+  if (start?.times) return { width: startWidth, here: true, keep: 'good' }
   const one = widths.find((w) => w.suggested) ?? widths[0]
   return { width: one?.width ?? '', here: one?.here ?? false, keep: 'good' }
 }
@@ -50,8 +51,8 @@ export class ScreenState {
   /** What is chosen on Always allow…, and what the widths would have meant; undefined until the host said it. */
   choice = $state<Choice>({ width: '', here: false, keep: 'good' })
   replay = $state.raw<Replayed[]>()
-  /** The tests and builds that can be allowed together with it, if there are some. */
-  project = $state.raw<ProjectCommands>()
+  /** The start with which it can be answered, if there is one. */
+  startFor = $state.raw<StartOffer>()
 
   /** The small questions that are answered together, while their list is on the page. */
   several = $state.raw<Question[]>()
@@ -218,6 +219,7 @@ export class ScreenState {
     const mark = this.#mark
     this.wouldDo = undefined
     this.replay = undefined
+    this.startFor = undefined
     if (!q || q.ended) return
     let found: WouldDo
     try {
@@ -228,26 +230,29 @@ export class ScreenState {
     if (mark !== this.#mark) return
     this.wouldDo = found
     if (sharing(q).length > 0) return // what each of them was allowed is not the same
-    if (q.widths.some((w) => w.suggested) && !q.risky) await this.#replay(q)
+    if (!q.widths.some((w) => w.suggested) || q.risky) return
+    await this.#lookAtStart(q)
+    await this.#replay(q)
   }
 
   /** Asks what the widths would have meant, which is a look at the history and comes last. */
   async #replay(q: Question) {
     try {
       const told = await this.#backend.replay(q.id)
-      if (q.id === this.#current) this.replay = told
+      if (q.seen === this.#shown?.seen) this.replay = told
     } catch (err) {
       console.error('cannot tell what the widths would have meant', err)
     }
   }
 
-  /** How often the person allowed what the suggested width would let pass, and never denied it. */
-  get allowedBefore(): { names: string[]; times: number } | undefined {
+  /** How often the person allowed what the suggested start or width would let pass, and never denied it. */
+  get allowedBefore(): Before | undefined {
     const q = this.#shown
+    if (this.startFor?.times) return { start: this.startFor.start, names: [], times: this.startFor.times }
     const width = q?.widths.find((w) => w.suggested)
     if (!q || !width || q.risky || sharing(q).length > 0) return undefined
     const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
-    return told && told.yes >= often && told.denied === 0 ? { names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
+    return told && told.yes >= often && told.denied === 0 ? { start: '', names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
 
   /** The question is in the page and wants this height, in points. */
@@ -316,7 +321,7 @@ export class ScreenState {
       case 'ask always':
         return this.#turn(q.always.length > 0)
       case 'always save':
-        if (this.choice.width === projectWidth) return void this.#give(q, () => this.#backend.allowProjectNow(q.id, q.seen))
+        if (this.choice.width === startWidth) return void this.#give(q, () => this.#backend.takeStartFor(q.id, q.seen, this.startFor?.start ?? ''))
         return void (q.widths.length > 0 ? this.#remember(q, this.choice) : this.#answer(q, 'allow-always'))
       case 'always back':
         return this.#turn(false)
@@ -431,16 +436,16 @@ export class ScreenState {
   /** Starts with the suggested width, and asks the host what each would have meant. */
   async #consider() {
     const q = this.#shown
-    this.choice = suggested(q?.widths ?? [])
-    this.project = undefined
+    this.choice = suggested(q?.widths ?? [], this.startFor)
     if (!q || q.widths.length === 0 || sharing(q).length > 0) return
-    void this.#lookAtProject(q)
+    if (!this.startFor) void this.#lookAtStart(q)
     if (!this.replay) await this.#replay(q)
   }
 
-  async #lookAtProject(q: Question) {
-    const found = await this.#backend.projectCommands(q.id).catch(() => undefined) // without it the row is missing
-    if (q.id === this.#current && found?.folder) this.project = found
+  async #lookAtStart(q: Question) {
+    const found = await this.#backend.startFor(q.id).catch(() => undefined) // without it the row is missing
+    // What is suggested stands first: it does not come when the rows are there.
+    if (q.seen === this.#shown?.seen && found?.start) this.startFor ??= this.#always || q.risky ? { ...found, times: 0 } : found
   }
 
   #answer(q: Question, decision: Decision) {

@@ -165,7 +165,7 @@ describe('what may be done', () => {
   })
 
   test.each([
-    ['three times, and the suggested width covers them', 3, 0, false, { names: ['lint --fix'], times: 3 }],
+    ['three times, and the suggested width covers them', 3, 0, false, { start: '', names: ['lint --fix'], times: 3 }],
     ['twice', 2, 0, false, undefined],
     ['and denied once', 5, 1, false, undefined],
     ['at high risk', 5, 0, true, undefined],
