@@ -28,6 +28,7 @@ type app struct {
 	permissions *permissions
 	hooks       *hooks
 	presence    *presence
+	sharing     sharing
 
 	program program
 	host    *host.Host

@@ -53,9 +53,7 @@ func (a *Approvals) Decide(id, seen, decision, note string) Answered {
 	if d.UnmarshalText([]byte(decision)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, d, func(shown pending.Shown) error {
-		return a.app.host.Answer(id, shown, approval.Answer{Decision: d, By: "panel", Note: shorten(note)})
-	})
+	return a.give(id, seen, approval.Answer{Decision: d, By: "panel", Note: shorten(note)})
 }
 
 // Remember gives a question the answer allow-always in one of its widths, here
@@ -65,9 +63,7 @@ func (a *Approvals) Remember(id, seen, width string, here bool, keep string) Ans
 	if choice.Width.UnmarshalText([]byte(width)) != nil || choice.Keep.UnmarshalText([]byte(keep)) != nil {
 		return Answered{Message: unknown}
 	}
-	return a.answer(id, seen, approval.AllowAlways, func(shown pending.Shown) error {
-		return a.app.host.Answer(id, shown, approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice})
-	})
+	return a.give(id, seen, approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: choice})
 }
 
 func (a *Approvals) waiting(id string) (approval.Prompt, bool) {
@@ -115,7 +111,10 @@ func (a *Approvals) TakeStartFor(id, seen, start string) Answered {
 	if !found {
 		return Answered{Message: sentence(pending.ErrUnknown)}
 	}
-	return a.answer(id, seen, approval.AllowAlways, func(pending.Shown) error {
+	return a.answer(id, seen, approval.AllowAlways, func(saw pending.Shown) error {
+		if saw.Digest != p.Digest() {
+			return pending.ErrOther
+		}
 		return a.app.host.TakeStartFor(context.Background(), p, starts.Start(start))
 	})
 }

@@ -82,7 +82,7 @@ func TestBoundMethods(t *testing.T) {
 		"Activity": {"Agents", "Export", "List", "Offered", "Rates", "Record", "Size", "Stops", "Suggestions"},
 		"Approvals": {
 			"AllowIfAsksAgain", "AllowOne", "AnswerChange", "AnswerFolder", "AnswerMany", "Decide", "DenyAlways", "DenyFor", "Dismiss", "Hold", "LeaveEdit", "Pause",
-			"Ready", "Remember", "Replay", "Resume", "Screen", "StartFor", "StopEverything", "TakeStartFor", "Together", "Undo", "WouldDo",
+			"Ready", "Remember", "Replay", "Resume", "Screen", "StartFor", "StopEverything", "TakeOut", "TakeStartFor", "Together", "Undo", "WouldDo",
 		},
 		"Settings": {
 			"AddDeny", "AddEntry", "AddSuggested", "AddTo", "Agents", "AllowProject", "AnswerEdit", "ApplyHook", "ChangeEntry", "Choose", "ChooseImport",

@@ -5,22 +5,27 @@ import (
 	"time"
 
 	"github.com/countersign-app/countersign/app/shown"
+	"github.com/countersign-app/countersign/app/stage"
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
 // screen is what the page shows now. Only the question that it wants, or else
-// the first one, is whole: others may be many and long.
+// the first one, is whole: others may be many and long. Those that share its panel
+// are part of it.
 func (a *app) screen(want string) shown.Screen {
-	s, list := a.screenNow()
+	s, v := a.screenNow()
 	s.FirstRun = firstRunDue(a.host.Policy())
+	if len(v.Waiting) == 0 {
+		return s
+	}
 	in := a.names()
-	whole := max(0, slices.IndexFunc(list, func(p approval.Prompt) bool { return p.ID == want }))
-	for i, p := range list {
-		if i == whole {
-			q := shown.NewQuestion(p, in).WithDenials(a.host.DenyRules(p), in)
-			if small := smallOf(list, p.AgentID, in); q.Small() && len(small) > 1 {
-				q.Together = len(small)
-			}
+	whole := max(0, slices.IndexFunc(v.Waiting, func(p approval.Prompt) bool { return p.ID == want }))
+	q, rows := a.shared(v.Waiting[whole], in, v.Visible)
+	if small := smallOf(v.Waiting, q.Agent.ID, in); len(q.Sharers) == 0 && q.Small() && len(small) > 1 {
+		q.Together = len(small)
+	}
+	for _, p := range a.places(v, whole, rows, in) {
+		if p.ID == v.Waiting[whole].ID {
 			s.Waiting = append(s.Waiting, q)
 		} else {
 			s.Waiting = append(s.Waiting, shown.NewPlace(p, in))
@@ -29,11 +34,11 @@ func (a *app) screen(want string) shown.Screen {
 	return s
 }
 
-// screenNow is all of it but the questions, and which those are.
-func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
+// screenNow is all of it but the questions, and what the stage has to show.
+func (a *app) screenNow() (s shown.Screen, v stage.View) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	v := a.stage.View(a.now())
+	v = a.stage.View(a.now())
 	s = shown.Screen{
 		Settings: v.Settings, OffersHooks: v.OffersHooks, Agent: v.Agent, Page: v.Page, Turn: v.Turn, Waiting: []shown.Question{}, Theme: a.prefs.get().Theme, Now: time.Now().UnixMilli(),
 	}
@@ -49,7 +54,7 @@ func (a *app) screenNow() (s shown.Screen, list []approval.Prompt) {
 	if top := a.asked[v.Top]; top != nil {
 		s.Change, s.Folder = top.change, top.folder
 	}
-	return s, v.Waiting
+	return s, v
 }
 
 // names adds what the policy file says about showing the agents.

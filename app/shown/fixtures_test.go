@@ -251,6 +251,13 @@ func TestFixtures(t *testing.T) {
 		}
 	})
 
+	shared := w.askSame("claude-code", "codex", "release-bot", "gemini")
+	for name, rows := range map[string][]approval.Prompt{"panel-two-agents": shared[:2], "panel-four-agents": shared} {
+		panel(name, rows[0])
+		scenes[name].Screen.Waiting[0] = scenes[name].Screen.Waiting[0].SharedBy(rows, in)
+	}
+	scenes["panel-four-agents"].Screen.Waiting[0].Sharers[2].Confirms = true
+
 	dir := filepath.Join("..", "..", "frontend", "src", "fixtures")
 	for name, f := range scenes {
 		text, err := json.Marshal(f)
@@ -413,6 +420,21 @@ func newWorld() *world {
 
 func (w *world) ask(agent, session string, argv ...string) approval.Prompt {
 	return w.prompt(approval.Request{Command: argv, Who: approval.Ours, AgentID: agent, SessionKey: session, Cwd: home + "/Projects/atlas"})
+}
+
+// askSame is the same small question of several agents. The second claims something
+// and ends first, the third needs the person themselves, and the fourth has ended.
+func (w *world) askSame(agents ...string) (list []approval.Prompt) {
+	for i, agent := range agents {
+		p := w.ask(agent, "main", "head", "-40", "README.md")
+		p.ID, p.Asked, p.Expires = fmt.Sprint("same-", i), clock.UnixMilli(), clock.Add(102*time.Second).UnixMilli()
+		p.Latest = p.Expires + 460_000
+		list = append(list, p)
+	}
+	list[1].Claim, list[1].SessionKey = approval.Claim{Security: approval.SecurityFull}, "nightly"
+	list[1].Expires -= 30_000
+	list[2].Peer.PID, list[3].CallerGone = 4711, true
+	return list
 }
 
 func (w *world) askEnv(agent string, env map[string]string, argv ...string) approval.Prompt {

@@ -26,7 +26,8 @@ type Screen struct {
 	FirstRun bool `json:"firstRun"`
 	// OffersHooks tells that the first run goes on with the agents that are here.
 	OffersHooks bool `json:"offersHooks,omitempty"`
-	// Waiting holds all questions, but only one of them whole.
+	// Waiting holds all questions, but only one of them whole, and of those that
+	// ask the same as that one only that one.
 	Waiting []Question `json:"waiting"`
 	// Change is on the panel before anything else; no question is there then.
 	Change *Change `json:"change,omitempty"`

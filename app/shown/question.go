@@ -37,6 +37,9 @@ type Question struct {
 	// Together is how many small questions of this agent wait, if this is one:
 	// they can be answered in a list.
 	Together int `json:"together,omitempty"`
+	// Sharers are the agents that ask the same, each with a question of its own, if
+	// there are several: this question stands for those of them that still wait.
+	Sharers []Sharer `json:"sharers,omitempty"`
 	// Count is how many identical requests one answer is for.
 	Count int `json:"count"`
 	// Asked and Expires are unix milliseconds.

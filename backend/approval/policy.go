@@ -94,7 +94,8 @@ type Entry struct {
 	Note            string `json:"note,omitempty"`
 	AddedAt         int64  `json:"addedAt,omitempty"` // unix milliseconds
 	AddedBy         string `json:"addedBy,omitempty"`
-	// AddedFor is the run id of the request whose answer wrote it.
+	// AddedFor is the run id of the request whose answer wrote it; of the one that
+	// led, where agents that asked the same were answered at once.
 	AddedFor         string `json:"addedFor,omitempty"`
 	LastUsedAt       int64  `json:"lastUsedAt,omitempty"` // unix milliseconds
 	LastUsedCommand  string `json:"lastUsedCommand,omitempty"`

@@ -91,6 +91,9 @@ type Answer struct {
 	// Shared tells that another request got the same answer before, and writes
 	// that: it is had once, however many share a question.
 	Shared bool
+	// For is the request for which its entries are written, where the answer was
+	// given to questions of several agents; "" for the request that it ends.
+	For string
 }
 
 // Result is what is reported about a request when it is over.

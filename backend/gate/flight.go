@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,7 +293,7 @@ func (f *flight) remember(entries []approval.Entry, keep approval.Keep) *approva
 				doc.Identify(e)
 				continue
 			}
-			e.AddedAt, e.AddedBy, e.AddedFor = f.gate.Now().UnixMilli(), f.answer.By, f.judged.Req.ID
+			e.AddedAt, e.AddedBy, e.AddedFor = f.gate.Now().UnixMilli(), f.answer.By, cmp.Or(f.answer.For, f.judged.Req.ID)
 			doc.Add(f.judged.Req.AgentID, keep.On(e, f.judged.Req.SessionKey, f.gate.Now()))
 		}
 		return nil

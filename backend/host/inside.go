@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,6 +62,15 @@ func (h *Host) AnswerMany(replies []pending.Reply, a approval.Answer) []error {
 	return h.pending.AnswerMany(replies, a)
 }
 
+// AnswerShared gives a person's yes to the questions of several agents that were
+// shown as one, or to none of them.
+func (h *Host) AnswerShared(shown map[string]pending.Shown, a approval.Answer) error {
+	if err := h.confirm(slices.Sorted(maps.Keys(shown))...); err != nil {
+		return err
+	}
+	return h.pending.AnswerShared(shown, a)
+}
+
 // AllowOne lets one of the requests that share a question run once, and denies
 // the others.
 func (h *Host) AllowOne(id string, shown pending.Shown, a approval.Answer) error {
@@ -77,7 +87,7 @@ func (h *Host) confirm(ids ...string) error {
 	var agents []string
 	what := ""
 	for _, id := range ids {
-		if p, _, ok := h.pending.Find(id); ok && h.store.Snapshot().Policy(p.AgentID).Presence.For(p.Judgement.Risk.Level) {
+		if p, _, ok := h.pending.Find(id); ok && h.Confirms(p) {
 			agents = append(agents, p.AgentID)
 			what = fmt.Sprintf("allow “%s”", excerpt(p.Plan.Text))
 		}
@@ -89,6 +99,12 @@ func (h *Host) confirm(ids ...string) error {
 		what = fmt.Sprintf("allow %d commands", len(agents))
 	}
 	return h.present(what, agents...)
+}
+
+// Confirms reports whether a yes to a question needs the person to show that it
+// is them.
+func (h *Host) Confirms(p approval.Prompt) bool {
+	return h.store.Snapshot().Policy(p.AgentID).Presence.For(p.Judgement.Risk.Level)
 }
 
 // present has the person show that it is them.

@@ -33,6 +33,8 @@ const views = [
   { name: 'panel-tool-always', fixture: 'panel-tool', press: ['Always allow…'] },
   { name: 'panel-tool-server-for', fixture: 'panel-tool-server', press: ['Allow for…'] },
   { name: 'panel-together-list', fixture: 'panel-together', press: [/together…/] },
+  { name: 'panel-two-agents-longer', fixture: 'panel-two-agents', press: ['Allow longer'] },
+  { name: 'panel-two-agents-always', fixture: 'panel-two-agents', press: ['Allow longer'], pick: 'Always allow…' },
   { name: 'panel-held', fixture: 'panel-widths', question: { latest: Date.parse('2026-03-21T14:12:21Z'), held: true, expires: Date.parse('2026-03-21T14:12:21Z') } },
   { name: 'panel-changed-always', fixture: 'panel-changed', press: ['Always allow…'] },
   { name: 'panel-folder-more', fixture: 'panel-folder', press: [/^More/] },
@@ -106,6 +108,8 @@ async function look(context, view, theme, scale) {
   if (view.press?.length) await page.waitForTimeout(600) // what comes sooner than half a second does not count
   for (const name of view.press ?? []) await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()
   if (view.tab) await page.getByRole('tab', { name: view.tab }).click()
+  if (view.pick) await page.waitForTimeout(600) // nor what comes sooner after a menu opens
+  if (view.pick) await page.getByRole('menuitem', { name: view.pick }).click()
   if (view.item) await page.getByRole('menuitem', { name: view.item }).click()
   if (view.item) await page.getByRole('dialog').waitFor()
   if (view.type) await page.getByLabel(view.type[0]).fill(view.type[1])

@@ -86,6 +86,7 @@ export function fake(given: Fixture): Fake {
     allowOne: note(() => self.answered, 'allowOne'),
     allowIfAsksAgain: note(() => self.answered, 'allowIfAsksAgain'),
     together: (agentId) => Promise.resolve(fixture.screen.waiting.filter((q) => q.agent.id === agentId && !q.ended && (q.together ?? 0) > 1)),
+    takeOut: note(() => undefined, 'takeOut'),
     answerMany: (agentId, replies, text) => {
       calls.push(['answerMany', agentId, replies, text])
       return Promise.resolve(replies.map(() => self.answered))

@@ -37,6 +37,8 @@ export interface Backend {
   allowIfAsksAgain(id: string, seen: string): Promise<Answered>
   /** The small questions of an agent, whole. */
   together(agentId: string): Promise<Question[]>
+  /** Makes the question of one agent one of its own, of those that share the panel. */
+  takeOut(id: string): Promise<void>
   /** Answers questions of that list. */
   answerMany(agentId: string, replies: Reply[], note: string): Promise<Answered[]>
   /** Ends a pause. */

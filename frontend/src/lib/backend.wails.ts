@@ -22,6 +22,7 @@ export const wails: Backend = {
   allowOne: approvals.AllowOne,
   allowIfAsksAgain: approvals.AllowIfAsksAgain,
   together: approvals.Together,
+  takeOut: approvals.TakeOut,
   answerMany: approvals.AnswerMany,
   dismiss: approvals.Dismiss,
   answerChange: approvals.AnswerChange,

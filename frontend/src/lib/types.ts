@@ -4,6 +4,7 @@ import type { main, shown } from '../../wailsjs/go/models'
 
 export type Screen = shown.Screen
 export type Question = shown.Question
+export type Sharer = shown.Sharer
 export type Edit = shown.Edit
 export type Change = shown.Change
 export type ChangeLine = shown.ChangeLine

@@ -1,6 +1,7 @@
 import type { Backend } from '../lib/backend'
 import { Guard } from '../lib/guard'
 import type { Action, View } from '../lib/keys'
+import { idsOf, sharing } from '../lib/sharers'
 import { panel } from '../lib/text'
 import type { Answered, Before, Decision, Keep, Question, Replayed, Screen, StartOffer, Width, WouldDo } from '../lib/types'
 
@@ -185,6 +186,8 @@ export class ScreenState {
       if (fresh) return fresh.id
     }
     if (there.has(this.#current)) return this.#current
+    const others = list.find((q) => q.sharers?.some((s) => s.id === this.#current)) // who asked the same waits on
+    if (others) return others.id
     const left = this.#current || this.#wanted
     const after = before.slice(before.findIndex((q) => q.id === left) + 1)
     const next = after.map((q) => there.get(q.id)).find((q) => q && !q.ended)
@@ -192,13 +195,16 @@ export class ScreenState {
   }
 
   #put(q: Question | undefined) {
+    const before = this.#shown
     if (q?.id !== this.#current) {
+      if (q?.sharers?.some((s) => s.id === this.#current)) this.#notes[q.id] ??= this.note
       this.#always = false
       this.message = ''
     }
     if (!q || q.ended || q.agent.id !== this.#shown?.agent.id) this.several = undefined
     this.#shown = q
     if (!q?.always.length) this.#always = false
+    if (q && before?.id === q.id && before.seen !== q.seen && (before.sharers || q.sharers)) this.#turn(false) // it would be saved for others
     const mark = q ? JSON.stringify([q.id, q.seen, q.agent, q.ended?.reason]) : ''
     if (mark !== this.#mark) {
       this.#guard.restart()
@@ -223,6 +229,7 @@ export class ScreenState {
     }
     if (mark !== this.#mark) return
     this.wouldDo = found
+    if (sharing(q).length > 0) return // what each of them was allowed is not the same
     if (!q.widths.some((w) => w.suggested) || q.risky) return
     await this.#lookAtStart(q)
     await this.#replay(q)
@@ -232,7 +239,7 @@ export class ScreenState {
   async #replay(q: Question) {
     try {
       const told = await this.#backend.replay(q.id)
-      if (q.id === this.#current) this.replay = told
+      if (q.seen === this.#shown?.seen) this.replay = told
     } catch (err) {
       console.error('cannot tell what the widths would have meant', err)
     }
@@ -243,7 +250,7 @@ export class ScreenState {
     const q = this.#shown
     if (this.startFor?.times) return { start: this.startFor.start, names: [], times: this.startFor.times }
     const width = q?.widths.find((w) => w.suggested)
-    if (!q || !width || q.risky) return undefined
+    if (!q || !width || q.risky || sharing(q).length > 0) return undefined
     const told = this.replay?.find((r) => r.width === width.width && r.here === !!width.here)
     return told && told.yes >= often && told.denied === 0 && !told.turnedDown ? { start: '', names: width.width === 'exact' ? [] : width.names, times: told.yes } : undefined
   }
@@ -337,7 +344,7 @@ export class ScreenState {
     if (!q || this.view !== 'ask' || this.#guard.early) return
     const rule = /^rule-(\d+)$/.exec(life)?.[1]
     void this.#give(q, () =>
-      rule === undefined ? this.#backend.denyFor(q.id, life, this.note) : this.#backend.denyAlways(q.id, Number(rule), this.note),
+      rule === undefined ? each(q, (id) => this.#backend.denyFor(id, life, this.note)) : this.#backend.denyAlways(q.id, Number(rule), this.note),
     )
   }
 
@@ -350,7 +357,7 @@ export class ScreenState {
 
   async #hold(q: Question, on: boolean) {
     if (q.ended || !q.latest) return
-    const said = await this.#backend.hold(q.id, on).catch(() => ({ ok: false }) as Answered)
+    const said = await each(q, (id) => this.#backend.hold(id, on)).catch(() => ({ ok: false }) as Answered)
     if (!said.ok && q.id === this.#current) this.message = said.message || panel.notTaken
     await this.load()
   }
@@ -374,6 +381,12 @@ export class ScreenState {
     this.#wanted = id
     this.#guard.restart()
     void this.load()
+  }
+
+  /** Makes the question of one agent one of its own, and opens it. */
+  async takeOut(id: string) {
+    await this.#backend.takeOut(id).catch(() => undefined)
+    this.openOne(id)
   }
 
   async #answerList(once: (id: string) => boolean) {
@@ -424,7 +437,7 @@ export class ScreenState {
   async #consider() {
     const q = this.#shown
     this.choice = suggested(q?.widths ?? [], this.startFor)
-    if (!q || q.widths.length === 0) return
+    if (!q || q.widths.length === 0 || sharing(q).length > 0) return
     if (!this.startFor) void this.#lookAtStart(q)
     if (!this.replay) await this.#replay(q)
   }
@@ -432,7 +445,7 @@ export class ScreenState {
   async #lookAtStart(q: Question) {
     const found = await this.#backend.startFor(q.id).catch(() => undefined) // without it the row is missing
     // What is suggested stands first: it does not come when the rows are there.
-    if (q.id === this.#current && found?.start) this.startFor ??= this.#always || q.risky ? { ...found, times: 0 } : found
+    if (q.seen === this.#shown?.seen && found?.start) this.startFor ??= this.#always || q.risky ? { ...found, times: 0 } : found
   }
 
   #answer(q: Question, decision: Decision) {
@@ -476,11 +489,17 @@ export class ScreenState {
   }
 }
 
+/** Does something about each question that an answer to this one is for; tells of one that it did not count for. */
+async function each(q: Question, send: (id: string) => Promise<Answered>): Promise<Answered> {
+  const said = await Promise.all(idsOf(q).map(send))
+  return said.find((a) => !a.ok) ?? { ok: true }
+}
+
 // What is shown stays as it is when nothing about it changed, and with it
 // what a person has selected in it. seen names all that is not compared here.
 function same(a: Question | undefined, b: Question): boolean {
   return (
     a?.id === b.id && a.seen === b.seen && a.expires === b.expires && a.held === b.held && a.together === b.together && a.ended?.at === b.ended?.at &&
-    JSON.stringify(a.agent) === JSON.stringify(b.agent)
+    JSON.stringify([a.agent, a.sharers]) === JSON.stringify([b.agent, b.sharers])
   )
 }

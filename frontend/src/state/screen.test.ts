@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oneWhole, type Fake } from '../lib/backend.fake'
 import { calls, ended, host, question, replace, widths } from '../lib/sample'
 import { panel } from '../lib/text'
-import type { Answered, Question, Replayed, Screen } from '../lib/types'
+import type { Answered, Question, Replayed, Screen, Sharer } from '../lib/types'
 import { ScreenState } from './screen.svelte'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -19,6 +19,8 @@ function see(state: DocumentVisibilityState) {
   document.dispatchEvent(new Event('visibilitychange'))
 }
 
+const sharer = (id: string): Sharer => ({ id, agent: { ...question(id).agent, id, name: id }, claims: [], expires: 0 })
+
 /** A started state that has shown its question for long enough. */
 async function shown(...waiting: Question[]): Promise<[ScreenState, Fake]> {
   const backend = host(...waiting)
@@ -34,6 +36,7 @@ describe('answers that come too early do not count', () => {
     ['another question comes', (s) => s.act('next')],
     ['the question ends and the next one comes', (_, b) => replace(b, question('b'))],
     ['the same question is about more requests', (_, b) => replace(b, question('a', { seen: 'a:2' }), question('b'))],
+    ['another agent asks the same', (_, b) => replace(b, question('a', { seen: 'a=a:1,c=c:1', sharers: [sharer('a'), sharer('c')] }), question('b'))],
     ['the page becomes visible', () => see('visible')],
     ['the person comes back from Always allow…', async (s) => (s.act('always'), await look(), s.act('back'))],
     ['the menu asks for it again', async (s, b) => (await s.measured('a', 500), await look(), b.tell('open', 'a'))],
