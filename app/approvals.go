@@ -102,7 +102,7 @@ func (a *Approvals) StartFor(id string) shown.StartOffer {
 	if o.Suggested() {
 		times = o.Yes
 	}
-	return shown.NewStartOffer(o.Start, o.Folder, len(o.Made.Entries), times, a.app.names())
+	return shown.NewStartOffer(string(o.Start), o.Folder, len(o.Made.Entries), times, a.app.names())
 }
 
 // TakeStartFor takes that start, and with it allows the question.

@@ -121,7 +121,7 @@ func TestProjectCommands(t *testing.T) {
 	answers = a.agent(t.Context(), "main", "make", "test")
 	q = a.question()
 	offer := a.approvals.StartFor(q.ID)
-	if offer.Start != starts.ProjectCommands || offer.Times != 0 || offer.Folder != "~/project" || offer.Name != "project" || offer.Rules == 0 {
+	if offer.Start != string(starts.ProjectCommands) || offer.Times != 0 || offer.Folder != "~/project" || offer.Name != "project" || offer.Rules == 0 {
 		t.Fatalf("%+v", offer)
 	}
 	if got := a.approvals.TakeStartFor(q.ID, q.Seen, "project-commands"); got.OK {
@@ -178,7 +178,7 @@ func TestReadingCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		q, answers := ask("cat", file)
-		if offer := a.approvals.StartFor(q.ID); offer.Start != starts.DeveloperTools || offer.Times != 0 || offer.Folder != "~/project" {
+		if offer := a.approvals.StartFor(q.ID); offer.Start != string(starts.DeveloperTools) || offer.Times != 0 || offer.Folder != "~/project" {
 			t.Errorf("after %d: %+v", i, offer)
 		}
 		a.approvals.Decide(q.ID, q.Seen, "allow-once", "")
@@ -186,7 +186,7 @@ func TestReadingCommands(t *testing.T) {
 	}
 	q, answers := ask("wc", "a")
 	offer := a.approvals.StartFor(q.ID)
-	if offer.Start != starts.DeveloperTools || offer.Times != 3 || offer.Rules < 10 {
+	if offer.Start != string(starts.DeveloperTools) || offer.Times != 3 || offer.Rules < 10 {
 		t.Fatalf("%+v", offer)
 	}
 	before, mode := rules(), a.host.Policy().Policy("main")
@@ -217,7 +217,7 @@ func TestReadingCommands(t *testing.T) {
 	a.approvals.Decide(q.ID, q.Seen, "deny", "")
 	a.answer(answers)
 	q, answers = ask("wc", "c")
-	if offer := a.approvals.StartFor(q.ID); offer.Start != starts.DeveloperTools || offer.Times != 0 {
+	if offer := a.approvals.StartFor(q.ID); offer.Start != string(starts.DeveloperTools) || offer.Times != 0 {
 		t.Errorf("after a no: %+v", offer)
 	}
 	a.approvals.Decide(q.ID, q.Seen, "deny", "")

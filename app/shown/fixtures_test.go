@@ -93,7 +93,7 @@ func TestFixtures(t *testing.T) {
 	panel("panel", w.ask("claude-code", "main", "sh", "-c", "lint --fix src && deploy --dry-run 2>&1 | tail -20"))
 	panel("panel-widths", w.ask("claude-code", "main", "sh", "-c", "git fetch origin && git rebase origin/main 2>&1 | tail -20"))
 	panel("panel-build", w.ask("claude-code", "main", "sh", "-c", "go test ./... 2>&1 | tail -20"))
-	build, offer := scenes["panel-build"], shown.NewStartOffer(starts.ProjectCommands, home+"/Projects/atlas", 74, 0, in)
+	build, offer := scenes["panel-build"], shown.NewStartOffer(string(starts.ProjectCommands), home+"/Projects/atlas", 74, 0, in)
 	build.StartFor = &offer
 	scenes["panel-build"] = build
 	panel("panel-queue", w.ask("release-bot", "v2", "gh", "release", "view"), rebase, sh)
@@ -189,7 +189,7 @@ func TestFixtures(t *testing.T) {
 
 	panel("panel-terminal-many")
 	panel("panel-reads", w.ask("claude-code", "main", "sh", "-c", "git log --oneline -20 | cat"))
-	reads, suggested := scenes["panel-reads"], shown.NewStartOffer(starts.DeveloperTools, home+"/Projects/atlas", 268, 4, in)
+	reads, suggested := scenes["panel-reads"], shown.NewStartOffer(string(starts.DeveloperTools), home+"/Projects/atlas", 268, 4, in)
 	reads.StartFor = &suggested
 	scenes["panel-reads"] = reads
 	crowd := scenes["panel-terminal-many"]

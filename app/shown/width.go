@@ -7,7 +7,6 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/display"
-	"github.com/countersign-app/countersign/backend/starts"
 )
 
 // Width is one way to remember a yes, as a person chooses it.
@@ -66,17 +65,17 @@ func newWidth(o approval.Offer, in Person) Width {
 // StartOffer is a start with which a question can be answered, for its agent in one
 // project.
 type StartOffer struct {
-	Start  starts.Start `json:"start"` // "" for none
-	Folder string       `json:"folder"`
-	Name   string       `json:"name"` // of the folder
-	Rules  int          `json:"rules"`
+	Start  string `json:"start"` // its name, "" for none
+	Folder string `json:"folder"`
+	Name   string `json:"name"` // of the folder
+	Rules  int    `json:"rules"`
 	// Times is how often the person allowed what it lets pass, where that suggests it; else 0.
 	Times int `json:"times,omitempty"`
 }
 
 // NewStartOffer is one with so many entries in a folder.
-func NewStartOffer(s starts.Start, folder string, rules, times int, in Person) StartOffer {
-	return StartOffer{s, in.short(folder), display.Escape(path.Base(folder)), rules, times}
+func NewStartOffer(start, folder string, rules, times int, in Person) StartOffer {
+	return StartOffer{start, in.short(folder), display.Escape(path.Base(folder)), rules, times}
 }
 
 // keeps are the ends that can be chosen for what is remembered: a session must
