@@ -319,6 +319,7 @@ func newLists() *shown.Lists {
 	}
 	l.Projects = []shown.ProjectRow{
 		shown.NewProjectRow(approval.Project{Path: home + "/Work/ledger"}, "", shown.FromHere, in),
+		shown.NewProjectRow(approval.Project{Path: home + "/Work/site"}, "", shown.FromEvery, in),
 		shown.NewProjectRow(approval.Project{Path: home + "/Work/site-fix", SameAs: home + "/Work/site"}, "", shown.FromEvery, in),
 		shown.NewProjectRow(approval.Project{Path: home + "/Downloads/unpacked", No: true}, "", shown.FromEvery, in),
 		shown.NewProjectRow(approval.Project{Path: "/Volumes/stick/site"}, "it is not there", shown.FromEvery, in),

@@ -353,13 +353,14 @@ test('safe bins and the folders they are trusted in are listed, added and remove
 
 test('projects say whether they count, and are added and removed', async () => {
   const { backend } = await open()
-  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 4` }))
+  await fireEvent.click(await screen.findByRole('tab', { name: `${lists.projects} 5` }))
   const grid = await screen.findByRole('grid', { name: lists.projects })
   const row = (name: string) => within(grid).getByTitle(name).closest('tr')!
   expect(row('~/Work/ledger').textContent).toContain(lists.project)
   expect(row('~/Downloads/unpacked').textContent).toContain(lists.notProject)
   expect(row('/Volumes/stick/site').textContent).toContain(lists.projectGone('it is not there'))
   expect(row('~/Work/site').textContent).toContain(lists.projectRunning)
+  expect(row('~/Work/site-fix').textContent).toContain(`${lists.projectSame} ~/Work/site`)
   await clean(grid.closest('main')!)
   const allow = () => screen.getByRole('button', { name: lists.allowProject })
   for (const name of ['~/Downloads/unpacked', '/Volumes/stick/site', '~/Work/site']) {
