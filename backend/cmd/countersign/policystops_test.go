@@ -69,11 +69,11 @@ func TestStopsOfOurList(t *testing.T) {
 		noOfferHW int // of 437
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
-		{starts.AskMe, false, 498, 275, 14},
-		{starts.AskMe, true, 275, 82, 14},
-		{starts.DeveloperTools, false, 254, 32, 14},
-		{starts.DeveloperTools, true, 214, 32, 14},
-		{starts.ProjectCommands, false, 174, 30, 14},
+		{starts.AskMe, false, 498, 275, 8},
+		{starts.AskMe, true, 270, 78, 8},
+		{starts.DeveloperTools, false, 250, 28, 8},
+		{starts.DeveloperTools, true, 209, 28, 8},
+		{starts.ProjectCommands, false, 169, 26, 8},
 	} {
 		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -104,9 +104,9 @@ func TestStopsOverTime(t *testing.T) {
 		answers bool
 		late    map[string]int // of 150 of each person, at most
 	}{
-		{starts.AskMe, true, map[string]int{"l1": 41, "l2": 45}},
-		{starts.DeveloperTools, false, map[string]int{"l1": 84, "l2": 84}},
-		{starts.DeveloperTools, true, map[string]int{"l1": 40, "l2": 45}},
+		{starts.AskMe, true, map[string]int{"l1": 37, "l2": 42}},
+		{starts.DeveloperTools, false, map[string]int{"l1": 81, "l2": 84}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 36, "l2": 42}},
 	} {
 		got, late := replayOurs(t, longList, test.start, test.answers)
 		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
