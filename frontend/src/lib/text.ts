@@ -247,6 +247,7 @@ export const panel = {
     project: 'It runs what the project’s files say, whatever that will be then.',
     changes: 'Wide: it also covers commands that delete work or publish it.',
     unknown: 'Wide: nothing is known of what its arguments do.',
+    exactly: 'Nothing is known of what this command does.',
   } as Record<string, string>,
   startName: { 'developer-tools': 'Reading commands', 'project-commands': 'Project commands' } as Record<string, string>,
   startRuns: (start: string, name: string) =>
