@@ -84,7 +84,9 @@ func (r *Rules) remembered(in Input, j *approval.Judgement) {
 	case r.policy.AgentID == "", in.Plan.Tool != nil && len(in.Plan.Segments) == 0:
 		return // an agent without a name has no list of its own, and tools are for package toolpolicy
 	case in.Plan.Root == nil:
-		j.StillAsks = append(r.whole(in, j.Security), stays...)
+		if j.StillAsks = stays; len(stays) == 0 {
+			j.StillAsks = r.whole(in, j.Security)
+		}
 	case changed(*j):
 		j.Writes = r.accepting(in, *j)
 	default:

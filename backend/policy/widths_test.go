@@ -190,6 +190,9 @@ func TestStillAsks(t *testing.T) {
 	if j := judge(onMiss(), "$ cat .env; rm -rf /etc/x", nil); len(j.Writes)+len(j.Offers) != 0 || len(j.StillAsks) != 2 || slices.Contains(j.Choices, approval.AllowAlways) {
 		t.Errorf("nothing can be remembered, and is offered: %+v", j)
 	}
+	if j := judge(onMiss(), "$ tool a; kill 4711", nil); len(j.StillAsks) != 2 || j.StillAsks[0].Reason != approval.ReasonEvaluates || j.StillAsks[1].Reason != approval.ReasonApprovalRequired {
+		t.Errorf("only a shell can run it: %+v", j.StillAsks)
+	}
 }
 
 // TestSuggestedCovers: under what is suggested for a command, another one passes or

@@ -70,11 +70,13 @@ func (p *program) askInTerminal() error {
 
 // watch passes on every change of the waiting questions.
 func (a *asker) watch(ctx context.Context) error {
-	var w host.Watch
+	var cursor uint64
 	for {
-		if err := a.client.Call(ctx, a.key, "pending.watch", map[string]uint64{"cursor": w.Cursor}, &w); err != nil {
+		var w host.Watch // a new one each time: decoding leaves what is not named as it was
+		if err := a.client.Call(ctx, a.key, "pending.watch", map[string]uint64{"cursor": cursor}, &w); err != nil {
 			return err
 		}
+		cursor = w.Cursor
 		select {
 		case a.changes <- w.Waiting:
 		case <-ctx.Done():

@@ -154,9 +154,9 @@ func (p *program) greet(h *host.Host, c *hostRunCommand) {
 	case d.Broken != "":
 		fmt.Fprintln(p.stderr, "The policy file is broken, so everything is denied:", display.Escape(d.Broken))
 	case d.Security == approval.SecurityDeny && loosens:
-		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    %s policy set security allowlist\n\n", p.self())
+		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands:\n\n    %s policy start ask-me\n\n", p.self())
 	case d.Security == approval.SecurityDeny:
-		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands, end this host, run this, and start it again:\n\n    %s policy set security allowlist\n\n", p.self())
+		fmt.Fprintf(p.stderr, "Nothing may run yet. To be asked about commands, end this host, run this, and start it again:\n\n    %s policy start ask-me\n\n", p.self())
 	}
 	if !loosens {
 		fmt.Fprintf(p.stderr, "No passphrase is set, so nothing can be loosened while this host runs. To set one, end the host and run:\n\n    %s operator passphrase\n\n", p.self())

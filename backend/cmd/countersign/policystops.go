@@ -189,7 +189,7 @@ func (r stopsResult) write(w io.Writer) {
 	writeCauses(w, "programs", r.Programs)
 	writeCauses(w, "without an offer", r.NoOffer)
 	if len(r.Suggestions) > 0 {
-		fmt.Fprintln(w, "\nwhat one rule would save")
+		fmt.Fprintln(w, "\nwhat one answer would save")
 	}
 	for _, one := range r.Suggestions {
 		var words []string

@@ -75,11 +75,39 @@ func writeQuestion(w io.Writer, p approval.Prompt) {
 	for _, e := range p.Judgement.Writes {
 		fmt.Fprintf(w, "  always would %s\n", esc(writes(e)))
 	}
-	for _, o := range p.Judgement.Offers {
+	writeOffers(w, p.Judgement)
+}
+
+// writeOffers shows the ways to remember a yes, which one the panel would have
+// chosen, and what asks again whatever is remembered.
+func writeOffers(w io.Writer, j approval.Judgement) {
+	for _, o := range j.Offers {
 		for _, e := range o.Writes {
-			fmt.Fprintf(w, "  --width %-8s would %s%s\n", o.Width, esc(writes(e)), wideWords[o.Wide])
+			fmt.Fprintf(w, "  --width %-8s would %s\n", o.Width, display.Escape(writes(e)))
+		}
+		notes := wideWords[o.Wide]
+		if o.Suggested {
+			with := ""
+			if o.Here {
+				with = ", with --here"
+			}
+			notes = append([]string{"suggested" + with}, notes...)
+		}
+		if len(notes) > 0 {
+			fmt.Fprintf(w, "  %16s %s\n", "", strings.Join(notes, "; "))
 		}
 	}
+	if len(j.StillAsks) == 0 {
+		return
+	}
+	said := "asks again all the same: "
+	if len(j.Offers) == 0 {
+		said = "asked every time: "
+	}
+	for i, f := range j.StillAsks {
+		said += []string{"", "; "}[min(i, 1)] + display.Escape(f.Sentence)
+	}
+	fmt.Fprintf(w, "  %s\n", said)
 }
 
 // riskLine is how high a risk is, and why. One that is not known is high.
@@ -113,10 +141,10 @@ func writes(e approval.Entry) string {
 	return "accept, under " + e.Pattern + ", what changed: " + strings.Join(files, ", ")
 }
 
-var wideWords = map[approval.Wide]string{
-	approval.WideProject: " (it runs whatever the project's files say)",
-	approval.WideChanges: " (wide: also for what deletes work or publishes it)",
-	approval.WideUnknown: " (wide: nothing is known of what its arguments do)",
+var wideWords = map[approval.Wide][]string{
+	approval.WideProject: {"runs whatever the project's files say"},
+	approval.WideChanges: {"wide: also for what deletes work or publishes it"},
+	approval.WideUnknown: {"wide: nothing is known of what its arguments do"},
 }
 
 var effectWords = map[approval.Effect]string{

@@ -186,6 +186,15 @@ func TestPlainPrompt(t *testing.T) {
 	term.shows(t, "    whoami\n")
 	ended(p, exitDenied, said, "prompt-expired")
 	term.shows(t, "— answered elsewhere, or over.")
+
+	// One whose caller is gone stands beside those that come.
+	p, _ = ask("--wait", "5m", "--", "id", "-u")
+	term.shows(t, "    id -u\n")
+	p.end(syscall.SIGTERM)
+	p, said = ask("--wait", "5m", "--", "id", "-g")
+	term.shows(t, "    id -g\n")
+	answer(t, term, "", "— deny.")
+	ended(p, exitDenied, said, "user denied")
 }
 
 // answer types an answer, again when it came too early, until the terminal
