@@ -17,6 +17,8 @@ type output struct {
 	path     string
 	about    approval.Finding
 	from, to int
+	// byWords tells that the program itself writes it, because its words name it.
+	byWords bool
 }
 
 // toFile reads `> FILE`, which the runner opens itself. The finding names the effect
@@ -186,7 +188,7 @@ func (t *textJob) outputsOf(list []approval.Redirect, about []approval.Finding, 
 			names = []string{r.File.Path}
 		}
 		for _, name := range names {
-			t.outputs = append(t.outputs, output{name, about[0], from, to})
+			t.outputs = append(t.outputs, output{name, about[0], from, to, false})
 		}
 		about = about[1:]
 	}
@@ -223,7 +225,7 @@ func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.R
 	file, folder, why := j.writes(dir, r.File.Path, func(string) bool { return false })
 	r.File, r.Folder = &file, &folder
 	for i := range plan.Segments {
-		if seg := &plan.Segments[i]; r.Word != nil && (j.runsFile(seg, file.Path) || j.buildsFrom(seg, file.Path)) {
+		if seg := &plan.Segments[i]; r.Word != nil && (j.runsFile(seg, file.Path) || j.buildsFrom(seg, file.Path, false)) {
 			why = finding(approval.ReasonWritesFile, "it writes %q, which %s starts", file.Path, first(seg.Argv))
 		}
 	}
@@ -247,7 +249,7 @@ func (t *textJob) startsOutputs() {
 			switch {
 			case t.runsFile(seg, out.path):
 				t.never(out, "%s, which %s starts", first(seg.Argv))
-			case t.buildsFrom(seg, out.path):
+			case t.buildsFrom(seg, out.path, out.byWords && i == out.from):
 				t.never(out, "%s, from which %s starts what the project says", first(seg.Argv))
 			case t.readsMeanwhile(i, out):
 				t.never(out, "%s, which %s reads at the same time", first(seg.Argv))
@@ -266,7 +268,7 @@ func (t *textJob) editedOutputs() {
 			}
 			for _, to := range t.plan.Segments[i].Targets {
 				if to.Path != "" && t.spend(1) {
-					t.outputs = append(t.outputs, output{path.Clean(to.Path), about, i, i + 1})
+					t.outputs = append(t.outputs, output{path.Clean(to.Path), about, i, i + 1, true})
 				}
 			}
 		}
@@ -314,9 +316,10 @@ var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml
 	gruntfile.js gulpfile.js build.gradle build.gradle.kts settings.gradle pom.xml build.sbt cmakelists.txt meson.build composer.json mix.exs pubspec.yaml melos.yaml build.xml`)
 
 // buildsFrom reports whether a segment starts what the project says, and that is said
-// in a file, which is one of these by its name, or is named in its words.
-func (j *job) buildsFrom(seg *approval.Segment, at string) bool {
-	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || j.namesFile(seg, at))
+// in a file, which is one of these by its name, or is named in its words: of one that it
+// writes by itself its words tell no more.
+func (j *job) buildsFrom(seg *approval.Segment, at string, writes bool) bool {
+	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || !writes && j.namesFile(seg, at))
 }
 
 // namesFile reports whether the words of a segment name a file.

@@ -240,3 +240,32 @@ func TestOutputsJudgedAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestOverwritten: a file that git writes over can be remembered like a redirection into
+// it, but not where something starts from it.
+func TestOverwritten(t *testing.T) {
+	for text, want := range map[string]approval.Allowed{
+		"git checkout -- main.go":                 approval.AllowProjectWrites,
+		"git restore main.go":                     approval.AllowProjectWrites,
+		"git checkout HEAD~1 main.go":             approval.AllowProjectWrites,
+		"git checkout -- run.sh":                  "", // a program
+		"git checkout -- sub":                     "",
+		"git checkout -- .":                       "",
+		"git checkout -- .env":                    "",
+		"git checkout -- run.sh && ./run.sh":      "",
+		"git checkout -- ../other":                "",
+		"git checkout -- main.go && make main.go": "",
+	} {
+		req := bash(text)
+		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
+		got := approval.Allowed("none")
+		for _, f := range plan.Segments[0].Findings {
+			if got = f.Allowed; got == "" {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q %+v", text, got, plan.Segments[0].Findings)
+		}
+	}
+}

@@ -166,8 +166,8 @@ func always(asked []part) []approval.Entry {
 		if !ok {
 			return nil
 		}
-		if len(p.Findings) == 0 {
-			e.Cwd = "" // what asks by its effect is remembered for this folder alone
+		if len(p.Findings) == 0 && command.OnlyReads(behindOptions(p.Segment)) {
+			e.Cwd = "" // what else does something is remembered for this folder alone
 		}
 		entries.add(e)
 	}

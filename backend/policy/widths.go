@@ -291,7 +291,7 @@ func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 		return approval.WideUnknown
 	case command.OnlyReads([]string{path.Base(s.Argv[0])}):
 		return approval.WideNot // its other arguments ask
-	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger):
+	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger) && !onlyMakes(path.Base(s.Argv[0])):
 		return approval.WideChanges
 	case w != approval.WidthExact && !s.Profiled && s.Kind != approval.KindReader && s.Builtin == "":
 		return approval.WideUnknown
@@ -300,6 +300,10 @@ func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 	}
 	return approval.WideNot
 }
+
+// onlyMakes reports whether a program makes folders and files, and changes none that hold
+// something.
+func onlyMakes(name string) bool { return name == "mkdir" || name == "touch" }
 
 // folderOf is the session's folder or, where there is none, the working directory, or
 // another project: the first in which all works that asks, if its name can stand in an

@@ -261,10 +261,10 @@ func TestArgsBehindOptions(t *testing.T) {
 	}
 }
 
-// TestAlwaysForCode: what asks by its effect is remembered in its folder alone, also for
-// callers that know no widths.
-func TestAlwaysForCode(t *testing.T) {
-	for line, want := range map[string]string{"python3.12 -c x": "/home/ann/p", "$ tool > new": "/home/ann/p", "python3.12 a.py": ""} {
+// TestAlwaysInTheFolder: exactly these words are remembered in their folder alone, unless
+// they only read, also for callers that know no widths.
+func TestAlwaysInTheFolder(t *testing.T) {
+	for line, want := range map[string]string{"python3.12 -c x": "/home/ann/p", "$ tool > new": "/home/ann/p", "python3.12 a.py": "/home/ann/p", "rm x": "/home/ann/p", "git rebase main": "/home/ann/p", "git log -3": "", "cat x": ""} {
 		j := judge(onMiss(), line, nil)
 		if len(j.Writes) != 1 || j.Writes[0].Cwd != want {
 			t.Errorf("%s: %+v", line, j.Writes)

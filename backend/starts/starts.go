@@ -101,7 +101,9 @@ func (s Start) Make(project string, program Program) Made {
 			if e, there := program(tool.Name); there {
 				known = &e
 			} else {
-				m.Missing = append(m.Missing, tool.Name)
+				if !strings.Contains(tool.Name, ".") { // a file that people start by another name
+					m.Missing = append(m.Missing, tool.Name)
+				}
 			}
 			looked[tool.Name] = known
 		}

@@ -72,7 +72,7 @@ func (c policyStart) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.print(shown, func(io.Writer) {})
+	return p.print(shown, func(w io.Writer) { shown.row(w, "saved", "yes") })
 }
 
 // alone makes a start where no host runs.
@@ -112,7 +112,7 @@ func (s startShown) write(w io.Writer) {
 	if s.Agent != store.Every {
 		whose = s.Agent
 	}
-	row := func(name, value string) { fmt.Fprintf(w, "%-10s %s\n", name, display.Escape(value)) }
+	row := func(name, value string) { s.row(w, name, value) }
 	row("start", s.Start.Title()+", for "+whose)
 	for _, mode := range approval.Modes {
 		if mode.ID == s.Mode {
@@ -126,4 +126,8 @@ func (s startShown) write(w io.Writer) {
 		row("rules", fmt.Sprint(s.Rules))
 		row("not found", cmp.Or(strings.Join(s.Missing, " "), "none"))
 	}
+}
+
+func (s startShown) row(w io.Writer, name, value string) {
+	fmt.Fprintf(w, "%-10s %s\n", name, display.Escape(value))
 }
