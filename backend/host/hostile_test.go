@@ -69,7 +69,7 @@ func TestHostileTexts(t *testing.T) {
 		{"the background, left", `deaf & shout & rabbit & sleep 0.1`, byItself, "code 0"},
 		{"the background, waited for", `deaf & daemon & wait`, byStop, "ended: the command was stopped"},
 		{"the background of the background", `{ { deaf & wait; } & wait; } & wait`, byCaller, "lost"},
-		{"the background of a loop", `while true; do sleeper & kill -9 $!; wait $!; done`, byTime, "timed out"},
+		{"the background of a loop", `while true; do sleeper & sleep 0.2; kill -9 $!; wait $!; done`, byTime, "timed out"},
 		{"a loop that starts programs", `while true; do cat one; done`, byTime, "timed out"},
 		{"a loop of substitutions", `while true; do x=$(cat one); done`, byStop, "ended: the command was stopped"},
 		{"a loop of pipelines", `while true; do cat one | cat | cat; done`, byCaller, "lost"},
