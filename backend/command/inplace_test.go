@@ -47,6 +47,8 @@ func TestInPlace(t *testing.T) {
 		{"sed -i '' s/a/b/ .env", never}, {"sed -i '' s/a/b/ key", never}, {"sed -i '' s/a/b/ .git/config", never}, {"sed -i '' s/a/b/ sub/.git/HEAD", never}, {"sed -i '' s/a/b/ HOME/.bashrc", never}, {"sed -i '' s/a/b/ STATE/policy.json", never}, {"sed -i '' s/a/b/ bin/there", never}, {"sed -i '' s/a/b/ .vscode/tasks.json", never}, {"sed -i '' s/a/b/ file link", never}, {"sed -i '' s/a/b/ /etc/passwd", never}, {"sed -i '' s/a/b/ dir/../file", never},
 		// Names that only the run can tell, and other programs that name them.
 		{"sed -i s/a/b/ $x", never}, {"sed -i '' s/$x/b/ file", never}, {"sed -i$x s/a/b/ file", never}, {"f=file; sed -i '' s/a/b/ \"$f\"", never}, {"sed -i '' s/a/b/ $(ls)", never}, {"ls | xargs sed -i s/a/b/", never}, {"find . -name '*.go' -exec sed -i s/a/b/ {} +", never}, {"sed -i '' s/a/b/ {file,link}", never}, {"cd $x; sed -i '' s/a/b/ file", never},
+		// What may write the script meanwhile.
+		{"git merge x & sed -f f.sed file", never}, {"git merge x | sed -f f.sed file", never}, {"sed -f f.sed file & git pull", never}, {"git log & sed -f f.sed file", ""}, {"git diff | sed -f f.sed file", ""}, {"kubectl frob & sed -f f.sed file", never},
 		// What the same text starts.
 		{"sed -i s/a/b/ run.py; python3 run.py", never}, {"sed -i '' s/a/b/ run.py; python3 run.py", never}, {"sed -i '' s/a/b/ Makefile && make", never}, {"sed -i s/a/b/ Makefile; make", never}, {"sed -i '' s/a/b/ p.awk; awk -f p.awk file", never}, {"awk -f p.awk file; sed -i '' s/a/b/ p.awk", never}, {"sed -i '' s/a/b/ file; make", project}, {"sed -i '' s/a/b/ new; ./new", never}, {"cat run.py | sed -i '' s/a/b/ p.awk | awk -f p.awk file", never},
 	} {
