@@ -151,7 +151,8 @@ func (t *textJob) changedMeanwhile() {
 			return
 		}
 		for i := range segments {
-			if !segments[i].FromFile && !segments[i].Walks && !segments[i].Looked {
+			looks := segments[i].FromFile || segments[i].Walks || segments[i].Looked
+			if !looks && !opensNamed(&segments[i]) {
 				continue
 			}
 			for k := range segments {
@@ -161,14 +162,19 @@ func (t *textJob) changedMeanwhile() {
 				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
 					continue
 				}
-				carried := !segments[i].Named && (carries(&segments[k]) || bringsFiles(&segments[k]))
-				if segments[i].FromFile && k != i && writesAnything(segments[k]) || carried {
+				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]))
+				if carried || segments[i].FromFile && k != i && writesAnything(segments[k]) {
 					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
 					break
 				}
 			}
 		}
 	}
+}
+
+// opensNamed reports whether a program that only reads is given names.
+func opensNamed(seg *approval.Segment) bool {
+	return seg.Kind == approval.KindReader && slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
 }
 
 // writesAnything reports whether a program may write a file that its words do not tell.

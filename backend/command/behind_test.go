@@ -88,6 +88,9 @@ func TestBehind(t *testing.T) {
 		{`git merge main & rg x`, `seq(behind(git merge main), rg x) rg:runtime-value`},
 		{`rg x & git pull`, `seq(behind(rg x), git pull) rg:runtime-value`},
 		{`git stash pop & cp a b`, `seq(behind(git stash pop), cp a b) cp:runtime-value`},
+		{`git checkout x & cat a`, `seq(behind(git checkout x), cat a) cat:runtime-value`},
+		{`git checkout x & ls -l`, `seq(behind(git checkout x), ls -l)`},
+		{`git log & cat a`, `seq(behind(git log), cat a)`},
 		{`git log & rg x`, `seq(behind(git log), rg x)`},
 		{`git commit -m x & rg x`, `seq(behind(git commit -m x), rg x)`},
 	} {
