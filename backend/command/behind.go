@@ -152,7 +152,7 @@ func (t *textJob) changedMeanwhile() {
 		}
 		for i := range segments {
 			looks := segments[i].FromFile || segments[i].Walks || segments[i].Looked
-			if !looks && !opensNamed(&segments[i]) {
+			if !looks && !segments[i].Stores && !opensNamed(&segments[i]) {
 				continue
 			}
 			for k := range segments {
@@ -162,7 +162,7 @@ func (t *textJob) changedMeanwhile() {
 				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
 					continue
 				}
-				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]))
+				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))
 				if carried || segments[i].FromFile && k != i && writesAnything(segments[k]) {
 					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
 					break
