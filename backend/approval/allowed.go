@@ -80,11 +80,11 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 		case AllowNetworkReads, AllowNetworkSends:
 			covered = covered && slices.Contains(e.Hosts, f.Value) || !e.network() && len(e.Hosts) == 0
 		case AllowThisCode:
-			covered = covered && e.ArgsExact && e.Input == f.Value
+			covered = covered && e.exact() && e.Input == f.Value
 		case AllowUnknown:
-			covered = covered && e.ArgsExact
+			covered = covered && e.exact()
 		case AllowProjectWrites:
-			covered = covered && (e.ArgsExact || f.Reason != ReasonDeletes)
+			covered = covered && (e.exact() || f.Reason != ReasonDeletes)
 		}
 		if !covered {
 			return f, false
@@ -92,6 +92,10 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 	}
 	return Finding{}, true
 }
+
+// exact reports whether an entry is for just these arguments, with none of them any
+// argument.
+func (e Entry) exact() bool { return e.ArgsExact && !slices.Contains(e.Args, "*") }
 
 // Lasting are the findings that ask whatever the entries say.
 func Lasting(findings []Finding) (list []Finding) {

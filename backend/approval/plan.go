@@ -218,6 +218,8 @@ type Segment struct {
 	Made []int `json:"-"`
 	// Walks tells that it reads folders as a whole: what is in them when it starts.
 	Walks bool `json:"-"`
+	// Stores tells that it keeps a whole folder, but what a file of it leaves out.
+	Stores bool `json:"-"`
 	// Fed tells that what it prints may become words of another command.
 	Fed bool `json:"-"`
 	// Assigns are the variables set for this command alone.

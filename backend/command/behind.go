@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -150,7 +151,8 @@ func (t *textJob) changedMeanwhile() {
 			return
 		}
 		for i := range segments {
-			if !segments[i].FromFile && !segments[i].Walks && !segments[i].Looked {
+			looks := segments[i].FromFile || segments[i].Walks || segments[i].Looked
+			if !looks && !segments[i].Stores && !opensNamed(&segments[i]) {
 				continue
 			}
 			for k := range segments {
@@ -160,7 +162,8 @@ func (t *textJob) changedMeanwhile() {
 				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
 					continue
 				}
-				if segments[i].FromFile && k != i && writesAnything(segments[k]) || !segments[i].Named && carries(&segments[k]) {
+				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))
+				if carried || segments[i].FromFile && k != i && writesAnything(segments[k]) {
 					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
 					break
 				}
@@ -169,7 +172,24 @@ func (t *textJob) changedMeanwhile() {
 	}
 }
 
+// opensNamed reports whether a program that only reads is given names.
+func opensNamed(seg *approval.Segment) bool {
+	return seg.Kind == approval.KindReader && slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
+}
+
 // writesAnything reports whether a program may write a file that its words do not tell.
 func writesAnything(seg approval.Segment) bool {
-	return seg.Program != nil && seg.Kind != approval.KindReader && (seg.Looked || !seg.Profiled)
+	unknown := func(f approval.Finding) bool { return f.Allowed == approval.AllowUnknown }
+	return seg.Program != nil && seg.Kind != approval.KindReader &&
+		(seg.Looked || !seg.Profiled || bringsFiles(&seg) || slices.ContainsFunc(seg.Findings, unknown))
 }
+
+// bringsFiles reports whether a command of git may write files of a commit, which nobody
+// looks into.
+func bringsFiles(seg *approval.Segment) bool {
+	name := path.Base(seg.Program.File.Path)
+	return (name == "git" || name == "hg") && !isReading(seg) && !storesOnly()[seg.Argv[max(0, seg.Command)]]
+}
+
+// storesOnly are commands of git that leave the files of the working folder alone.
+var storesOnly = words("add commit fetch push")

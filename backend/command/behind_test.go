@@ -83,6 +83,16 @@ func TestBehind(t *testing.T) {
 		{`cp a b & cp a c`, `seq(behind(cp a b), cp a c) cp:runtime-value cp:runtime-value`},
 		{`for f in a b; do cp $f sub & done; wait`, `seq(for(behind(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
 		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
+
+		// What git brings may be anything.
+		{`git merge main & rg x`, `seq(behind(git merge main), rg x) rg:runtime-value`},
+		{`rg x & git pull`, `seq(behind(rg x), git pull) rg:runtime-value`},
+		{`git stash pop & cp a b`, `seq(behind(git stash pop), cp a b) cp:runtime-value`},
+		{`git checkout x & cat a`, `seq(behind(git checkout x), cat a) cat:runtime-value`},
+		{`git checkout x & ls -l`, `seq(behind(git checkout x), ls -l)`},
+		{`git log & cat a`, `seq(behind(git log), cat a)`},
+		{`git log & rg x`, `seq(behind(git log), rg x)`},
+		{`git commit -m x & rg x`, `seq(behind(git commit -m x), rg x)`},
 	} {
 		got := show(wide().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p")))
 		if got != test.want {

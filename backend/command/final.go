@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -29,6 +30,11 @@ func (a *Analyzer) Final(ctx context.Context, plan *approval.Plan, as *approval.
 	j.nested(0)
 	j.inVenvs()
 	j.tellOutputs()
+	if len(as.Open) > 0 || !slices.Equal(argv, as.Argv) { // what feeds it was judged for other words
+		for i := range j.plan.Segments {
+			notExactly(j.plan.Segments[i].Findings)
+		}
+	}
 	j.cap()
 	return j.plan
 }

@@ -343,7 +343,8 @@ func (j *job) namesFile(seg *approval.Segment, at string) bool {
 // is in the background.
 func (t *textJob) readsMeanwhile(index int, out output) bool {
 	seg := &t.plan.Segments[index]
-	if seg.Program == nil || seg.Kind == approval.KindReader || seg.Profiled && !seg.Looked && !seg.FromFile {
+	leaves := ignoreFiles()[path.Base(out.path)] && (seg.Walks || seg.Stores)
+	if seg.Program == nil || !leaves && (seg.Kind == approval.KindReader || seg.Profiled && !seg.Looked && !seg.FromFile) {
 		return false
 	}
 	at := t.root(index)
@@ -352,9 +353,9 @@ func (t *textJob) readsMeanwhile(index int, out output) bool {
 		if at < from || at >= end || out.to <= from || out.from >= end {
 			continue
 		}
-		if t.namesFile(seg, out.path) {
+		if leaves || t.namesFile(seg, out.path) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.behinds, func(b behind) bool { return b.meets(at, out.from, out.to) }) && t.namesFile(seg, out.path)
+	return slices.ContainsFunc(t.behinds, func(b behind) bool { return b.meets(at, out.from, out.to) }) && (leaves || t.namesFile(seg, out.path))
 }

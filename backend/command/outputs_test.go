@@ -136,7 +136,7 @@ func TestOutputs(t *testing.T) {
 		{"ls > HOME/plink/new", never}, {"ls > HOME/p/outdir/file", never}, {"cd linkdir; ls > ../new", project}, {"cd outdir; ls > new", never}, {"cd outdir; ls > ../new", never}, {"ls > TMP/link", never}, {"ls > TMP/home/p/new", never}, {"ls > TMP/home/.bashrc", never},
 		{"ls > ../other/file", never}, {"ls > ..", never}, {"ls > .", never}, {"ls > dir", never}, {"ls > dir/", never}, {"ls > new/", never}, {"ls > dir/.", never}, {"ls > file/new", never}, {"ls > none/new", never},
 		{"ls > HOME/new", never}, {"ls > ../new", never}, {"ls > ''", never}, {"ls > /new", never}, {"ls > " + strings.Repeat("n", 300), never}, {"ls > " + strings.Repeat("d/", 2100) + "n", never},
-		{"ls > $'a\\nb'", never}, {"ls > $x", never}, {"ls > $(echo new)", never}, {"ls > {a,b}", never}, {"ls > a{b}", project}, {"ls > *.py", never}, {"cd none; ls > new", never}, {"cd $x; ls > new", never},
+		{"ls > $'a\\nb'", never}, {"ls > $x", never}, {"ls > $(echo new)", never}, {"ls > {a,b}", never}, {"ls > a{b}", project}, {"ls > 'a{b'", never}, {"ls > 'a}b{'", never}, {"ls > '{{a,b}'", never}, {"ls > *.py", never}, {"cd none; ls > new", never}, {"cd $x; ls > new", never},
 		// What is no plain file, or is more than one.
 		{"ls > fifo", never}, {"ls > sock", never}, {"ls > /dev/tty", never}, {"ls > /dev/stdout", never}, {"ls > /dev/stderr", never}, {"ls > /dev/fd/1", never}, {"ls > /dev/fd/2", never}, {"ls > /proc/self/fd/1", never}, {"ls > /dev/sda", never},
 		{"ls > stdout", never}, {"ls > zero", never}, {"ls > /dev/tcp/h/1", never}, {"ls > one", never}, {"ls > two", never}, {"ls >> hard", never}, {"ls > prog", never}, {"ls > TMP/fifo", never}, {"ls > /proc/self/comm", never},

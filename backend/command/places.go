@@ -109,7 +109,8 @@ func (a *arguments) dangling(at string) bool {
 // hooks and settings, by its text or by the links that are there now. What is
 // written there starts with the next command of git.
 func (a *arguments) inGit(name string) bool {
-	if words, _ := alternatives(name); slices.ContainsFunc(words, a.inGit) {
+	words, ok := alternatives(name)
+	if !ok || slices.ContainsFunc(words, a.inGit) { // where it is not sure, the words are no simpler
 		return true
 	}
 	at := path.Clean(join(a.dir, name))

@@ -51,6 +51,12 @@ func TestPrintedOtherwise(t *testing.T) {
 	if len(allReasons(plan)) > 0 || plan.Root == nil {
 		t.Fatal(allReasons(plan))
 	}
+	fed := a.Analyze(t.Context(), bash(`cat main.go | git diff --stat $(git merge-base main HEAD)`), approvaltest.Named("/home/ann/p"))
+	for _, f := range a.Final(t.Context(), &fed, &fed.Segments[len(fed.Segments)-1], []string{"git", "diff", "--stat", "--frob"}, "/home/ann/p").Segments[0].Findings {
+		if f.Allowed != "" {
+			t.Errorf("an entry could cover what it is fed: %v", f)
+		}
+	}
 	for words, asks := range map[string]bool{
 		"0123456789abcdef0123456789abcdef01234567": false, "": false, "a b": false, "main.go": false,
 		"--output=x": true, "--output=/home/ann/.bashrc": true, "--ext-diff": true, "-O.env": true, "HEAD:.env": true, "--no-index / /etc": true, "main --output=x": true, "-G": true,

@@ -72,6 +72,8 @@ func (j *job) stores(seg *approval.Segment, read *arguments) {
 				within = []string{rel + "*"}
 			}
 		}
+		folder, err := j.look(at)
+		seg.Stores = seg.Stores || !forced && (err != nil || folder.IsFolder())
 		if stash {
 			if found := j.strays(at, top, forced); found != "" {
 				j.takesAway(seg, found)

@@ -60,10 +60,10 @@ func (j *job) text(text, shell string) {
 }
 
 // replaced asks where a command may change what a later one was judged by, its
-// program or the files that its words name: nobody looks again when another
-// shell runs the text.
+// program, the files that its words name, or what git leaves out: nobody looks
+// again when another shell runs the text.
 func (j *job) replaced() {
-	writer, carrier := "", ""
+	writer, carrier, unhider := "", "", ""
 	for i := range j.plan.Segments {
 		seg := &j.plan.Segments[i]
 		if seg.Program == nil {
@@ -75,11 +75,17 @@ func (j *job) replaced() {
 		if carrier != "" && seg.Walks {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may bring what %s reads", carrier, seg.Argv[0]))
 		}
+		if unhider != "" && seg.Stores {
+			seg.Findings = append(seg.Findings, finding(approval.ReasonRuntimeValue, "%s, before it, may have %s store what was left out", unhider, seg.Argv[0]))
+		}
 		if mayReplace(seg) {
 			writer = seg.Argv[0]
 		}
 		if carries(seg) {
 			carrier = seg.Argv[0]
+		}
+		if j.unhides(seg) {
+			unhider = seg.Argv[0]
 		}
 	}
 }
@@ -90,6 +96,29 @@ func carries(seg *approval.Segment) bool {
 	name := path.Base(seg.Program.File.Path)
 	return carriers()[name] || name == "git" && slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return gitCarriers()[word] }) ||
 		slices.ContainsFunc(seg.Targets, func(t approval.Target) bool { return ignoreFiles()[path.Base(t.Path)] })
+}
+
+// unhides reports whether a program may have git store what it left out: it changes the
+// file that says so, or moves a folder to where that does not hold.
+func (j *job) unhides(seg *approval.Segment) bool {
+	name, words := path.Base(seg.Program.File.Path), seg.Argv[1:]
+	if slices.ContainsFunc(seg.Targets, func(t approval.Target) bool { return ignoreFiles()[path.Base(t.Path)] }) {
+		return true
+	}
+	git := name == "git" && seg.Command > 0
+	if git {
+		name, words = seg.Argv[seg.Command], seg.Argv[seg.Command+1:]
+	}
+	if name != "mv" && name != "gmv" {
+		return git && gitCarriers()[name]
+	}
+	for i, word := range words {
+		folder, err := j.look(join(seg.Dir, word))
+		if ignoreFiles()[path.Base(word)] || i < len(words)-1 && err == nil && folder.IsFolder() {
+			return true
+		}
+	}
+	return false
 }
 
 var (

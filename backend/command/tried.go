@@ -141,6 +141,12 @@ func (t *textJob) tried(seg *approval.Segment) {
 	seg.Findings, seg.Walks, seg.Effects = nil, walks, slices.Compact(effects)
 }
 
+// isReading reports whether a command is one of those that only read, whatever options
+// stand before its name.
+func isReading(seg *approval.Segment) bool {
+	return OnlyReads(append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...))
+}
+
 // goesOn reports whether redirections open no file but /dev/null.
 func goesOn(list []approval.Redirect) bool {
 	return !slices.ContainsFunc(list, func(r approval.Redirect) bool { return r.To < approval.ToNull })
@@ -151,7 +157,7 @@ func goesOn(list []approval.Redirect) bool {
 func (t *textJob) onlyReads(seg *approval.Segment) bool {
 	if len(seg.Findings) > 0 || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
 		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool {
-			return e != approval.EffectNetwork && !(e == approval.EffectProject && OnlyReads(append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)))
+			return e != approval.EffectNetwork && !(e == approval.EffectProject && isReading(seg))
 		}) {
 		return false
 	}

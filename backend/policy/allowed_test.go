@@ -63,6 +63,9 @@ func TestAllows(t *testing.T) {
 		{"unknown, any arguments", approval.Entry{Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
 		{"unknown, first arguments", approval.Entry{Args: []string{"a"}, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
 		{"unknown, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, true},
+		{"unknown, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
+		{"code, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, false},
+		{"what it deletes, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowProjectWrites)}, []approval.Finding{removes}, false},
 		{"unknown, exactly something else", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{unknown}, false},
 		{"input, this text", approval.Entry{Args: []string{"a"}, ArgsExact: true, Input: "ab", Allows: list(approval.AllowThisCode)}, []approval.Finding{input}, true},
 	} {
