@@ -317,9 +317,17 @@ var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml
 
 // buildsFrom reports whether a segment starts what the project says, and that is said
 // in a file, which is one of these by its name, or is named in its words: of one that it
-// writes by itself its words tell no more.
+// writes by itself its words tell no more. The files that git names it stores and
+// compares: what it starts, its own files say.
 func (j *job) buildsFrom(seg *approval.Segment, at string, writes bool) bool {
-	return slices.Contains(seg.Effects, approval.EffectProject) && (recipes()[strings.ToLower(path.Base(at))] || !writes && j.namesFile(seg, at))
+	name := strings.ToLower(path.Base(at))
+	switch {
+	case !slices.Contains(seg.Effects, approval.EffectProject):
+		return false
+	case seg.Program != nil && path.Base(seg.Program.File.Path) == "git":
+		return name == ".gitattributes" || name == ".gitmodules"
+	}
+	return recipes()[name] || !writes && j.namesFile(seg, at)
 }
 
 // namesFile reports whether the words of a segment name a file.

@@ -255,6 +255,10 @@ func TestOverwritten(t *testing.T) {
 		"git checkout -- run.sh && ./run.sh":      "",
 		"git checkout -- ../other":                "",
 		"git checkout -- main.go && make main.go": "",
+		"echo a > new && git add new":             approval.AllowProjectWrites,
+		"echo a > package.json && git add .":      approval.AllowProjectWrites,
+		"echo a > msg; git commit -F msg":         approval.AllowProjectWrites,
+		"echo a > .gitattributes; git add .":      "",
 	} {
 		req := bash(text)
 		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
