@@ -72,35 +72,35 @@ const (
 	EffectNetwork Effect = "network"
 	// EffectUnseen reads folders with more files than were looked at for secrets.
 	EffectUnseen Effect = "unseen"
-	// EffectBehind goes on in the background until the whole text is over.
-	EffectBehind Effect = "behind"
+	// EffectBackground goes on in the background until the whole text is over.
+	EffectBackground Effect = "background"
 )
 
 // Op is what a node of a plan does.
 type Op string
 
 const (
-	OpRun    Op = "run"    // start segment Seg
-	OpSeq    Op = "seq"    // all kids, one after another
-	OpAnd    Op = "and"    // the second if the first succeeded
-	OpOr     Op = "or"     // the second if the first failed
-	OpPipe   Op = "pipe"   // all kids at once, output to input
-	OpNot    Op = "not"    // the opposite status of the one kid
-	OpSub    Op = "sub"    // the kid in a subshell
-	OpTime   Op = "time"   // the kid, and how long it took
-	OpAssign Op = "assign" // set variables
-	OpIf     Op = "if"     // the second if the first succeeded, else the third, if there is one
-	OpWhile  Op = "while"  // the second for as long as the first succeeds
-	OpUntil  Op = "until"  // the second for as long as the first fails
-	OpFor    Op = "for"    // the kid, with Name set to each of Words
-	OpCase   Op = "case"   // the first kid of which one of Cases matches the one of Words
-	OpLeave  Op = "leave"  // end so many loops around it as Loops says
-	OpAgain  Op = "again"  // go on with the next round of the last of them
-	OpNone   Op = "none"   // nothing
-	OpAsk    Op = "ask"    // fails where Condition does not hold
-	OpSum    Op = "sum"    // fails where the one of Sums is 0
-	OpCount  Op = "count"  // after the first of Sums, and while the second is not 0: the kid, then the third
-	OpBehind Op = "behind" // the kid in a subshell, in the background until the text is over
+	OpRun        Op = "run"        // start segment Seg
+	OpSeq        Op = "seq"        // all kids, one after another
+	OpAnd        Op = "and"        // the second if the first succeeded
+	OpOr         Op = "or"         // the second if the first failed
+	OpPipe       Op = "pipe"       // all kids at once, output to input
+	OpNot        Op = "not"        // the opposite status of the one kid
+	OpSub        Op = "sub"        // the kid in a subshell
+	OpTime       Op = "time"       // the kid, and how long it took
+	OpAssign     Op = "assign"     // set variables
+	OpIf         Op = "if"         // the second if the first succeeded, else the third, if there is one
+	OpWhile      Op = "while"      // the second for as long as the first succeeds
+	OpUntil      Op = "until"      // the second for as long as the first fails
+	OpFor        Op = "for"        // the kid, with Name set to each of Words
+	OpCase       Op = "case"       // the first kid of which one of Cases matches the one of Words
+	OpLeave      Op = "leave"      // end so many loops around it as Loops says
+	OpAgain      Op = "again"      // go on with the next round of the last of them
+	OpNone       Op = "none"       // nothing
+	OpAsk        Op = "ask"        // fails where Condition does not hold
+	OpSum        Op = "sum"        // fails where the one of Sums is 0
+	OpCount      Op = "count"      // after the first of Sums, and while the second is not 0: the kid, then the third
+	OpBackground Op = "background" // the kid in a subshell, in the background until the text is over
 )
 
 // Node is one step of a plan.
@@ -123,7 +123,7 @@ type Node struct {
 	Condition *Condition `json:"condition,omitempty"`
 	// Sums are those of OpSum and OpCount.
 	Sums []Sum `json:"sums,omitempty"`
-	// Start and End are where the kid of OpBehind stands in the plan's text.
+	// Start and End are where the kid of OpBackground stands in the plan's text.
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
 	// Portable asks OpTime for the short form of time -p.

@@ -35,7 +35,7 @@ func (t *textJob) stmt(stmt *syntax.Stmt, dir *string) (*approval.Node, bool) {
 		return nil, false
 	}
 	if stmt.Background || stmt.Coprocess || stmt.Disown {
-		return t.behind(stmt, *dir)
+		return t.inBackground(stmt, *dir)
 	}
 	return t.foreground(stmt, dir)
 }

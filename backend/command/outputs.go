@@ -355,7 +355,7 @@ func (t *textJob) readsMeanwhile(index int, out output) bool {
 	if seg.Program == nil || !leaves && (seg.Kind == approval.KindReader || seg.Profiled && !seg.Looked && !seg.FromFile) {
 		return false
 	}
-	at := t.root(index)
+	at := t.outermost(index)
 	for _, stages := range t.pipes {
 		from, end := stages[0], stages[len(stages)-1]
 		if at < from || at >= end || out.to <= from || out.from >= end {
@@ -365,5 +365,5 @@ func (t *textJob) readsMeanwhile(index int, out output) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.behinds, func(b behind) bool { return b.meets(at, out.from, out.to) }) && (leaves || t.namesFile(seg, out.path))
+	return slices.ContainsFunc(t.background, func(b background) bool { return b.meets(at, out.from, out.to) }) && (leaves || t.namesFile(seg, out.path))
 }

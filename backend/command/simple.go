@@ -265,7 +265,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		}
 	case name == "read" && t.ring2 && t.reads(seg):
 		seg.Builtin = name
-	case (name == "wait" || name == "kill") && t.ofBehinds(seg):
+	case (name == "wait" || name == "kill") && t.ofBackground(seg):
 		seg.Builtin = name
 	case t.activates(seg):
 		return

@@ -50,7 +50,7 @@ func (j *job) text(text, shell string) {
 	t.judgeFed()
 	t.fedUnknown()
 	t.tellOutputs()
-	t.tellBehinds()
+	t.tellBackground()
 	if j.who == approval.Theirs {
 		j.replaced()
 	}
@@ -226,10 +226,10 @@ type textJob struct {
 	// loops are those around what is walked, up to the last subshell: the folder in
 	// which each round begins.
 	loops []string
-	// behinds are the commands in the background; held counts what is around that keeps
+	// background are the commands in the background; held counts what is around that keeps
 	// a command from being one.
-	behinds []behind
-	held    int
+	background []background
+	held       int
 	// numbers are the variables that are given the number of one.
 	numbers map[string]bool
 }

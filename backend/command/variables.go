@@ -153,8 +153,8 @@ func (t *textJob) again(from, had int) {
 	for i := from; i < len(t.plan.Segments) && had < len(t.env) && t.spend(1); i++ {
 		t.plan.Segments[i].Env = appendNew(t.plan.Segments[i].Env, t.env[had:])
 	}
-	for i := range t.behinds {
-		if b := &t.behinds[i]; b.from >= from {
+	for i := range t.background {
+		if b := &t.background[i]; b.from >= from {
 			b.since, b.again = min(b.since, from), true
 		}
 	}

@@ -45,7 +45,7 @@ func measureNode(plan *approval.Plan, n *approval.Node, depth int) (measure, err
 	if !wellFormed(plan, n) {
 		return measure{}, errors.New("internal error: this plan means nothing")
 	}
-	if n.Op == approval.OpBehind { // what it takes is taken when it starts
+	if n.Op == approval.OpBackground { // what it takes is taken when it starts
 		of, err := measureNode(plan, &n.Kids[0], depth+1)
 		return measure{steps: 1 + of.steps}, err
 	}
@@ -189,7 +189,7 @@ func wellFormed(plan *approval.Plan, n *approval.Node) bool {
 			len(plan.Segments[n.Seg].Argv) > 0 && redirectsFit(plan.Segments[n.Seg].Redirects)
 	case approval.OpSeq, approval.OpAnd, approval.OpOr, approval.OpPipe:
 		return len(n.Kids) > 0
-	case approval.OpNot, approval.OpSub, approval.OpTime, approval.OpBehind:
+	case approval.OpNot, approval.OpSub, approval.OpTime, approval.OpBackground:
 		return len(n.Kids) == 1
 	case approval.OpFor:
 		return len(n.Kids) == 1 && n.Name != ""

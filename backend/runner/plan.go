@@ -156,8 +156,8 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		sh.cases(n, io, tested)
 	case approval.OpNone:
 		sh.last = ending{}
-	case approval.OpBehind:
-		sh.behind(n, io, tested)
+	case approval.OpBackground:
+		sh.background(n, io, tested)
 		sh.last = ending{}
 	case approval.OpLeave, approval.OpAgain:
 		sh.last, sh.leaving, sh.again = ending{}, n.Loops, n.Op == approval.OpAgain

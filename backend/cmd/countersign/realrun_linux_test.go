@@ -354,7 +354,7 @@ func loops(n *approval.Node) bool {
 
 // inBackground reports whether a part of a plan runs in the background.
 func inBackground(n *approval.Node) bool {
-	return n.Op == approval.OpBehind || slices.ContainsFunc(n.Kids, func(kid approval.Node) bool { return inBackground(&kid) })
+	return n.Op == approval.OpBackground || slices.ContainsFunc(n.Kids, func(kid approval.Node) bool { return inBackground(&kid) })
 }
 
 // together reports whether parts of a plan run at the same time.

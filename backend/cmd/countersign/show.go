@@ -148,11 +148,11 @@ var wideWords = map[approval.Wide][]string{
 }
 
 var effectWords = map[approval.Effect]string{
-	approval.EffectProject: "starts what the project names",
-	approval.EffectDeletes: "deletes or overwrites files here",
-	approval.EffectNetwork: "uses the network",
-	approval.EffectUnseen:  "reads folders with more files than were looked at for secrets",
-	approval.EffectBehind:  "in the background until the whole command is over",
+	approval.EffectProject:    "starts what the project names",
+	approval.EffectDeletes:    "deletes or overwrites files here",
+	approval.EffectNetwork:    "uses the network",
+	approval.EffectUnseen:     "reads folders with more files than were looked at for secrets",
+	approval.EffectBackground: "in the background until the whole command is over",
 }
 
 func writeSegments(w io.Writer, plan approval.Plan, j approval.Judgement) {

@@ -131,7 +131,7 @@ export const panel = {
     deletes: 'Deletes or overwrites files here',
     network: 'Uses the network',
     unseen: 'Reads folders with more files than were looked at for secrets',
-    behind: 'In the background until the whole command is over',
+    background: 'In the background until the whole command is over',
   } as Record<string, string>,
   denylist: (pattern: string) => `Denylist: ${pattern}`,
   because: (reason: string, said: string, danger: boolean) => (danger && whyDanger[reason]) || (why[reason] ?? sentence(said)),

@@ -10,16 +10,16 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// behind is a command in the background: its segments are those from one to the one
+// background is a command in the background: its segments are those from one to the one
 // before another. It runs at the same time as all from since on, and where it is in a
 // loop, it may run more than once at the same time.
-type behind struct {
+type background struct {
 	from, to, since int
 	again           bool
 }
 
-// behind plans `COMMAND &`: a subshell that may run until the text is over.
-func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
+// inBackground plans `COMMAND &`: a subshell that may run until the text is over.
+func (t *textJob) inBackground(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
 	switch {
 	case t.who != approval.Ours || !t.ring2 || stmt.Coprocess || stmt.Disown:
 		return t.unclear(approval.ReasonApprovalRequired, "it starts something in the background")
@@ -33,7 +33,7 @@ func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
 	node, ok := t.foreground(stmt, &dir)
 	leave()
 	t.passed = passed
-	t.behinds = append(t.behinds, behind{from: from, to: len(t.plan.Segments), since: from})
+	t.background = append(t.background, background{from: from, to: len(t.plan.Segments), since: from})
 	if !ok {
 		return nil, false
 	}
@@ -42,12 +42,12 @@ func (t *textJob) behind(stmt *syntax.Stmt, dir string) (*approval.Node, bool) {
 	}
 	start := int(stmt.Pos().Offset())
 	end := start + len(strings.TrimRight(t.text[start:stmt.Semicolon.Offset()], " \t"))
-	return &approval.Node{Op: approval.OpBehind, Kids: []approval.Node{*node}, Start: start, End: end}, true
+	return &approval.Node{Op: approval.OpBackground, Kids: []approval.Node{*node}, Start: start, End: end}, true
 }
 
-// ofBehinds reports whether a wait or a kill is about commands of this text in the
+// ofBackground reports whether a wait or a kill is about commands of this text in the
 // background: all of them, or those whose numbers $! gave.
-func (t *textJob) ofBehinds(seg *approval.Segment) bool {
+func (t *textJob) ofBackground(seg *approval.Segment) bool {
 	if t.who != approval.Ours || !t.ring2 || len(seg.Made) > 0 {
 		return false
 	}
@@ -94,13 +94,13 @@ func variable(word approval.Word) (name string) {
 	return name
 }
 
-// tellBehinds notes what runs in the background, which a person is told.
-func (t *textJob) tellBehinds() {
+// tellBackground notes what runs in the background, which a person is told.
+func (t *textJob) tellBackground() {
 	for i := range t.plan.Segments {
-		seg, at := &t.plan.Segments[i], t.root(i)
-		inside := func(b behind) bool { return b.from <= at && at < b.to }
-		if t.tick(len(t.behinds)) && slices.ContainsFunc(t.behinds, inside) {
-			seg.Effects = append(slices.Clip(seg.Effects), approval.EffectBehind)
+		seg, at := &t.plan.Segments[i], t.outermost(i)
+		inside := func(b background) bool { return b.from <= at && at < b.to }
+		if t.tick(len(t.background)) && slices.ContainsFunc(t.background, inside) {
+			seg.Effects = append(slices.Clip(seg.Effects), approval.EffectBackground)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func redirectsInput(stmt *syntax.Stmt) bool {
 
 // meets reports whether one segment and some of others may run at the same time,
 // because the one or the others are in the background.
-func (b behind) meets(one, from, to int) bool {
+func (b background) meets(one, from, to int) bool {
 	inside, outside := from < b.to && to > b.from, to > b.since && (from < b.from || to > b.to)
 	if b.from <= one && one < b.to {
 		return outside || inside && b.again
@@ -133,20 +133,12 @@ func (b behind) meets(one, from, to int) bool {
 	return one >= b.since && inside
 }
 
-// root is the segment of the text that starts another one.
-func (t *textJob) root(i int) int {
-	for t.plan.Segments[i].Via > 0 {
-		i = t.plan.Segments[i].Via - 1
-	}
-	return i
-}
-
 // changedMeanwhile asks where a program is in a file that something else may write at the
 // same time, or where files are looked at that something else may put there, links too, and
 // one of the two is in the background.
 func (t *textJob) changedMeanwhile() {
 	segments := t.plan.Segments
-	for _, b := range t.behinds {
+	for _, b := range t.background {
 		if !t.spend(1) {
 			return
 		}
@@ -159,7 +151,7 @@ func (t *textJob) changedMeanwhile() {
 				if !t.tick(1) {
 					return
 				}
-				if !b.meets(t.root(i), t.root(k), t.root(k)+1) || segments[k].Program == nil {
+				if !b.meets(t.outermost(i), t.outermost(k), t.outermost(k)+1) || segments[k].Program == nil {
 					continue
 				}
 				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))

@@ -27,9 +27,9 @@ func behindJob(t *testing.T, dir, text string) Job {
 	return *job
 }
 
-// TestBehindEndsWithItsText: what runs in the background when the text is over is ended,
+// TestBackgroundEndsWithItsText: what runs in the background when the text is over is ended,
 // and named; what ended before is not.
-func TestBehindEndsWithItsText(t *testing.T) {
+func TestBackgroundEndsWithItsText(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash", "sleep")
 	for _, test := range []struct {
@@ -79,8 +79,8 @@ func TestBehindEndsWithItsText(t *testing.T) {
 	}
 }
 
-// TestBehindDenied: a denial in the background ends the whole run, and a wait for it.
-func TestBehindDenied(t *testing.T) {
+// TestBackgroundDenied: a denial in the background ends the whole run, and a wait for it.
+func TestBackgroundDenied(t *testing.T) {
 	t.Parallel()
 	never := errors.New("the judge says no")
 	for _, text := range []string{
@@ -107,9 +107,9 @@ func TestBehindDenied(t *testing.T) {
 	}
 }
 
-// TestBehindFromOutside: a timeout and a stop end what runs in the background, and a wait
+// TestBackgroundFromOutside: a timeout and a stop end what runs in the background, and a wait
 // for it.
-func TestBehindFromOutside(t *testing.T) {
+func TestBackgroundFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`sleep 100 & wait; echo never`, `sleep 100 & wait $!; echo never`, `{ sleep 100 & wait; } & wait; echo never`, `sleep 100 & sleep 100; echo never`, `while :; do sleep 0.01; done & wait; echo never`} {
 		for _, how := range []string{"timeout", "stop"} {
@@ -133,8 +133,8 @@ func TestBehindFromOutside(t *testing.T) {
 	}
 }
 
-// TestBehindLimits: so many programs run at once, however they are started.
-func TestBehindLimits(t *testing.T) {
+// TestBackgroundLimits: so many programs run at once, however they are started.
+func TestBackgroundLimits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]approval.Reason{
 		`for i in $(seq 40); do sleep 100 & done; wait`:                      approval.ReasonTooComplex,
@@ -233,9 +233,9 @@ func TestWaitAgain(t *testing.T) {
 	mustBeGone(t, t.Name())
 }
 
-// TestBehindIsJudgedAnew: what may change in the background until the end of the text is
+// TestBackgroundIsJudgedAnew: what may change in the background until the end of the text is
 // judged again right before it starts, and so is what starts in the background.
-func TestBehindIsJudgedAnew(t *testing.T) {
+func TestBackgroundIsJudgedAnew(t *testing.T) {
 	needs(t, "cp", "cat")
 	r, dir := newRunner(t), scriptFolder(t)
 	script(t, filepath.Join(dir, "tool"), "#!/bin/sh\necho old\n")
@@ -256,8 +256,8 @@ func TestBehindIsJudgedAnew(t *testing.T) {
 	}
 }
 
-// TestBehindLeavesNoDescriptor counts those of this process.
-func TestBehindLeavesNoDescriptor(t *testing.T) {
+// TestBackgroundLeavesNoDescriptor counts those of this process.
+func TestBackgroundLeavesNoDescriptor(t *testing.T) {
 	if !approvaltest.Apart(t) {
 		return
 	}

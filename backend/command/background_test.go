@@ -7,27 +7,27 @@ import (
 	"github.com/countersign-app/countersign/backend/approvaltest"
 )
 
-// TestBehind holds what runs in the background from its plan, and what asks.
-func TestBehind(t *testing.T) {
+// TestBackground holds what runs in the background from its plan, and what asks.
+func TestBackground(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
-		{`ls &`, `behind(ls)`},
-		{`ls & cat a`, `seq(behind(ls), cat a)`},
-		{"ls &\ncat a & wait", `seq(behind(ls), behind(cat a), wait)`},
-		{`ls && cat a & wait`, `seq(behind(and(ls, cat a)), wait)`},
-		{`ls | wc & wait`, `seq(behind(pipe(ls, wc)), wait)`},
-		{`(ls; cat a) & { ls; } & wait`, `seq(behind(sub(seq(ls, cat a))), behind(seq(ls)), wait)`},
-		{`{ ls & wait; } & wait`, `seq(behind(seq(seq(behind(ls), wait))), wait)`},
-		{`for f in a b; do cat $f & done; wait`, `seq(for(behind(cat $f)), wait)`},
-		{`if ls & then cat a; fi`, `if(behind(ls), cat a)`},
-		{`ls </dev/null >/dev/null 2>&1 &`, `behind(ls)`},
-		{`cd sub & ls`, `seq(behind(cd sub), ls)`},
-		{`exit 3 & ls`, `seq(behind(exit 3), ls)`},
-		{`ls & P=$!; wait $P`, `seq(behind(ls), assign(), wait $P)`},
-		{`ls & wait $!`, `seq(behind(ls), wait $!)`},
-		{`ls & wait "$!" "$!"`, `seq(behind(ls), wait "$!" "$!")`},
+		{`ls &`, `background(ls)`},
+		{`ls & cat a`, `seq(background(ls), cat a)`},
+		{"ls &\ncat a & wait", `seq(background(ls), background(cat a), wait)`},
+		{`ls && cat a & wait`, `seq(background(and(ls, cat a)), wait)`},
+		{`ls | wc & wait`, `seq(background(pipe(ls, wc)), wait)`},
+		{`(ls; cat a) & { ls; } & wait`, `seq(background(sub(seq(ls, cat a))), background(seq(ls)), wait)`},
+		{`{ ls & wait; } & wait`, `seq(background(seq(seq(background(ls), wait))), wait)`},
+		{`for f in a b; do cat $f & done; wait`, `seq(for(background(cat $f)), wait)`},
+		{`if ls & then cat a; fi`, `if(background(ls), cat a)`},
+		{`ls </dev/null >/dev/null 2>&1 &`, `background(ls)`},
+		{`cd sub & ls`, `seq(background(cd sub), ls)`},
+		{`exit 3 & ls`, `seq(background(exit 3), ls)`},
+		{`ls & P=$!; wait $P`, `seq(background(ls), assign(), wait $P)`},
+		{`ls & wait $!`, `seq(background(ls), wait $!)`},
+		{`ls & wait "$!" "$!"`, `seq(background(ls), wait "$!" "$!")`},
 		{`ls & P=$!; kill "$P"; kill $! 2>/dev/null; kill -TERM $P; kill -9 $!; kill -HUP $P; kill -0 $P; kill -s KILL $P $!`,
-			`seq(behind(ls), assign(), kill "$P", kill $!, kill -TERM $P, kill -9 $!, kill -HUP $P, kill -0 $P, kill -s KILL $P $!)`},
-		{`ls & echo "$!"`, `seq(behind(ls), echo "$!")`},
+			`seq(background(ls), assign(), kill "$P", kill $!, kill -TERM $P, kill -9 $!, kill -HUP $P, kill -0 $P, kill -s KILL $P $!)`},
+		{`ls & echo "$!"`, `seq(background(ls), echo "$!")`},
 
 		// Where shells differ, or something else waits or reads.
 		{`x=$(ls &)`, `? !approval-required !runtime-value`},
@@ -76,23 +76,23 @@ func TestBehind(t *testing.T) {
 		{`ls & S=-9; kill $S $!`, `? kill:evaluates`},
 
 		// What may put a link where another looks at the same time.
-		{`mv a b & rg x`, `seq(behind(mv a b), rg x) rg:runtime-value`},
-		{`rg x & mv a b`, `seq(behind(rg x), mv a b) rg:runtime-value`},
-		{`mv a b & rg x c`, `seq(behind(mv a b), rg x c) rg:runtime-value`},
-		{`mv a b; rg x & wait`, `seq(mv a b, behind(rg x), wait)`},
-		{`cp a b & cp a c`, `seq(behind(cp a b), cp a c) cp:runtime-value cp:runtime-value`},
-		{`for f in a b; do cp $f sub & done; wait`, `seq(for(behind(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
+		{`mv a b & rg x`, `seq(background(mv a b), rg x) rg:runtime-value`},
+		{`rg x & mv a b`, `seq(background(rg x), mv a b) rg:runtime-value`},
+		{`mv a b & rg x c`, `seq(background(mv a b), rg x c) rg:runtime-value`},
+		{`mv a b; rg x & wait`, `seq(mv a b, background(rg x), wait)`},
+		{`cp a b & cp a c`, `seq(background(cp a b), cp a c) cp:runtime-value cp:runtime-value`},
+		{`for f in a b; do cp $f sub & done; wait`, `seq(for(background(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
 		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
 
 		// What git brings may be anything.
-		{`git merge main & rg x`, `seq(behind(git merge main), rg x) rg:runtime-value`},
-		{`rg x & git pull`, `seq(behind(rg x), git pull) rg:runtime-value`},
-		{`git stash pop & cp a b`, `seq(behind(git stash pop), cp a b) cp:runtime-value`},
-		{`git checkout x & cat a`, `seq(behind(git checkout x), cat a) cat:runtime-value`},
-		{`git checkout x & ls -l`, `seq(behind(git checkout x), ls -l)`},
-		{`git log & cat a`, `seq(behind(git log), cat a)`},
-		{`git log & rg x`, `seq(behind(git log), rg x)`},
-		{`git commit -m x & rg x`, `seq(behind(git commit -m x), rg x)`},
+		{`git merge main & rg x`, `seq(background(git merge main), rg x) rg:runtime-value`},
+		{`rg x & git pull`, `seq(background(rg x), git pull) rg:runtime-value`},
+		{`git stash pop & cp a b`, `seq(background(git stash pop), cp a b) cp:runtime-value`},
+		{`git checkout x & cat a`, `seq(background(git checkout x), cat a) cat:runtime-value`},
+		{`git checkout x & ls -l`, `seq(background(git checkout x), ls -l)`},
+		{`git log & cat a`, `seq(background(git log), cat a)`},
+		{`git log & rg x`, `seq(background(git log), rg x)`},
+		{`git commit -m x & rg x`, `seq(background(git commit -m x), rg x)`},
 	} {
 		got := show(wide().Analyze(t.Context(), bash(test.in), approvaltest.Named("/home/ann/p")))
 		if got != test.want {
@@ -101,9 +101,9 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestBehindOfOthers: an agent's own shell, and one whose language is another, is not
+// TestBackgroundOfOthers: an agent's own shell, and one whose language is another, is not
 // given a text back that starts something in the background.
-func TestBehindOfOthers(t *testing.T) {
+func TestBackgroundOfOthers(t *testing.T) {
 	for _, text := range []string{`ls &`, `ls & wait`, `wait`, `kill $!`, `ls & kill $!`} {
 		for shell, who := range map[string]approval.Who{"bash": approval.Theirs, "sh": approval.Theirs, "zsh": approval.Ours} {
 			req := bash(text)

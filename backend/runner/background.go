@@ -35,8 +35,8 @@ var errOver = errors.New("the text is over")
 // and its folder, and one that a cd leads to.
 const taskFiles = 4
 
-// behind starts a command in the background, in a subshell. It reads nothing.
-func (sh *shell) behind(n *approval.Node, io stdio, tested bool) {
+// background starts a command in the background, in a subshell. It reads nothing.
+func (sh *shell) background(n *approval.Node, io stdio, tested bool) {
 	kid := &n.Kids[0]
 	if tested && sh.posix() && !isSimple(kid) && sh.mayExit() {
 		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what set -e does to a command in the background here"))
