@@ -70,10 +70,10 @@ func TestStopsOfOurList(t *testing.T) {
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
 		{starts.AskMe, false, 498, 275, 8},
-		{starts.AskMe, true, 270, 78, 8},
+		{starts.AskMe, true, 261, 78, 8},
 		{starts.DeveloperTools, false, 250, 28, 8},
-		{starts.DeveloperTools, true, 209, 28, 8},
-		{starts.ProjectCommands, false, 169, 26, 8},
+		{starts.DeveloperTools, true, 195, 28, 8},
+		{starts.ProjectCommands, false, 148, 26, 8},
 	} {
 		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -104,9 +104,9 @@ func TestStopsOverTime(t *testing.T) {
 		answers bool
 		late    map[string]int // of 150 of each person, at most
 	}{
-		{starts.AskMe, true, map[string]int{"l1": 37, "l2": 42}},
+		{starts.AskMe, true, map[string]int{"l1": 36, "l2": 41}},
 		{starts.DeveloperTools, false, map[string]int{"l1": 81, "l2": 84}},
-		{starts.DeveloperTools, true, map[string]int{"l1": 36, "l2": 42}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 36, "l2": 41}},
 	} {
 		got, late := replayOurs(t, longList, test.start, test.answers)
 		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
@@ -235,7 +235,13 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel", "node -e 1", approval.VerdictAsk},
 		{"petrel", "rm -rf src", approval.VerdictAsk},
 		{"petrel", "git push", approval.VerdictAsk},
-		{"petrel", "git commit -m x", approval.VerdictAsk},
+		{"petrel", "git add -A && git commit -m x", approval.VerdictAllow},
+		{"petrel", "git commit --no-verify -m x", approval.VerdictAsk},
+		{"petrel", "git -C ../kestrel commit -m x", approval.VerdictAsk},
+		{"petrel", "git add .env", approval.VerdictAsk},
+		{"petrel", "git checkout -- README.md", approval.VerdictAsk},
+		{"petrel", "git stash", approval.VerdictAsk},
+		{"petrel", "git commit -m x && git push", approval.VerdictAsk},
 		{"petrel", "PATH=/tmp npm test", approval.VerdictAsk},
 		{"petrel", "NODE_OPTIONS=--require=/tmp/x.js npm test", approval.VerdictAsk},
 		{"harbor-ledger", "go test ./... -run TestX -count=1", approval.VerdictAllow},

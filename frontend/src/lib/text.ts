@@ -5,7 +5,7 @@ import type { ActivityRow, Agent, Before, ChangeLine, DayRate, End, EntryWarning
 /** What a person allowed, and how often. */
 const allowedSoOften = ({ start, names, times }: Before) =>
   start === 'developer-tools' ? `You allowed ${times} commands that only read`
-  : start ? `You allowed ${times} tests and builds`
+  : start ? `You allowed ${times} tests, builds and commits`
   : `You allowed ${names.join(' and ') || 'exactly this'} ${times} times`
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
@@ -253,7 +253,7 @@ export const panel = {
   startRuns: (start: string, name: string) =>
     start === 'developer-tools'
       ? `Programs and commands that only read run without a question in ${name}. Files with secrets still ask.`
-      : `Tests and builds of ${name} run without a question. They run what its files say.`,
+      : `Tests, builds and commits of ${name} run without a question. They run what its files say.`,
   startRules: (rules: number, folder: string) => `${count(rules, 'rule')} in ${folder}, for good.`,
   onlyIn: 'Only in',
   replayNone: 'No earlier request is known.',
@@ -980,10 +980,10 @@ export const lists = {
   skillHint: 'The path of a program that you trust as it is now. If its file changes, it asks.',
   noProjects: 'No folder was named. A git checkout of yours is a project without it.',
   project: 'A project',
-  projectRunning: 'A project; tests and builds run',
+  projectRunning: 'A project; tests, builds and commits run',
   projectSame: 'with the rules of',
-  allowProject: 'Allow tests and builds',
-  projectWouldRun: 'Tests and builds would run without a question. They run what the project’s files say.',
+  allowProject: 'Allow tests, builds, commits',
+  projectWouldRun: 'Tests, builds and commits would run without a question. They run what the project’s files say.',
   notProject: 'Stays outside',
   projectGone: (why: string) => `Does not count: ${why}`,
   projectCount: (n: number) => count(n, 'folder'),
