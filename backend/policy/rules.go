@@ -90,7 +90,7 @@ func NeverSafe(name string) bool { return neverSafe[name] }
 // that cannot be read matches nothing as an entry; as a deny rule it breaks
 // the policy, because it might have denied anything.
 func Prepare(p approval.Policy, home string, real func(string) string) *Rules {
-	r := &Rules{policy: p, literal: map[string][]*rule{}, safeBins: map[string]bool{}, trusted: map[string]bool{"/bin": true, "/usr/bin": true}}
+	r := &Rules{policy: p, literal: map[string][]*rule{}, argPatterns: map[string]*regexp.Regexp{}, safeBins: map[string]bool{}, trusted: map[string]bool{"/bin": true, "/usr/bin": true}}
 	for _, e := range p.Allowlist {
 		if _, tool := approval.ToolPattern(e.Pattern); !tool { // those are for package toolpolicy
 			r.add(e, home, real)
@@ -160,7 +160,7 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 		one.cwd = append(one.cwd, cwd)
 	}
 	if e.ArgPattern != "" {
-		if one.args, err = regexp.Compile(e.ArgPattern); err != nil {
+		if one.args, err = r.compiled(e.ArgPattern); err != nil {
 			return
 		}
 	}
@@ -182,6 +182,18 @@ func (r *Rules) add(e approval.Entry, home string, real func(string) string) {
 	default:
 		r.patterns.rules = append(r.patterns.rules, one)
 	}
+}
+
+// compiled is a pattern of arguments. A start has the same ones for each project.
+func (r *Rules) compiled(text string) (*regexp.Regexp, error) {
+	if known := r.argPatterns[text]; known != nil {
+		return known, nil
+	}
+	pattern, err := regexp.Compile(text)
+	if err == nil {
+		r.argPatterns[text] = pattern
+	}
+	return pattern, err
 }
 
 // foldersOf are those in which an entry for a folder counts: there, and in the same

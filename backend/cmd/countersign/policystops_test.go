@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/approvaltest"
 	"github.com/countersign-app/countersign/backend/corpus"
 	"github.com/countersign-app/countersign/backend/policy"
 	"github.com/countersign-app/countersign/backend/starts"
@@ -61,6 +62,7 @@ func replayOurs(t *testing.T, file string, start starts.Start, answers bool) (go
 // TestStopsOfOurList: no command that a person should see passes, before or after
 // answers, and the questions do not become more.
 func TestStopsOfOurList(t *testing.T) {
+	approvaltest.Long(t)
 	for _, test := range []struct {
 		start     starts.Start
 		answers   bool
@@ -99,6 +101,7 @@ func TestStopsOfOurList(t *testing.T) {
 // TestStopsOverTime: after two hundred commands and their answers, no more than these of
 // the last 150 ask, and still no command passes that a person should see.
 func TestStopsOverTime(t *testing.T) {
+	approvaltest.Long(t)
 	for _, test := range []struct {
 		start   starts.Start
 		answers bool
