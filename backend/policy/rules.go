@@ -13,15 +13,17 @@ import (
 // Rules are the policy of one agent, prepared for many judgements. They are
 // never changed after Prepare and may be used by many at once.
 type Rules struct {
-	policy   approval.Policy
-	literal  map[string][]*rule // entries without a wildcard, by path
-	patterns ruleSet
-	bare     ruleSet
-	any      []*rule // entries for every program
-	denied   denyRules
-	confirm  denyRules // what a person is asked about each time
-	safeBins map[string]bool
-	trusted  map[string]bool
+	policy  approval.Policy
+	literal map[string][]*rule // entries without a wildcard, by path
+	// argPatterns are the patterns of arguments, by their text.
+	argPatterns map[string]*regexp.Regexp
+	patterns    ruleSet
+	bare        ruleSet
+	any         []*rule // entries for every program
+	denied      denyRules
+	confirm     denyRules // what a person is asked about each time
+	safeBins    map[string]bool
+	trusted     map[string]bool
 }
 
 // denyRules are deny rules with an index of their patterns.
