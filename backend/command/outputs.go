@@ -317,18 +317,21 @@ var recipes = words(`makefile gnumakefile justfile rakefile gemfile taskfile.yml
 
 // buildsFrom reports whether a segment starts what the project says, and that is said
 // in a file, which is one of these by its name, or is named in its words: of one that it
-// writes by itself its words tell no more. The files that git names it stores and
-// compares: what it starts, its own files say.
+// writes by itself its words tell no more.
 func (j *job) buildsFrom(seg *approval.Segment, at string, writes bool) bool {
 	name := strings.ToLower(path.Base(at))
-	switch {
-	case !slices.Contains(seg.Effects, approval.EffectProject):
+	if !slices.Contains(seg.Effects, approval.EffectProject) {
 		return false
-	case seg.Program != nil && path.Base(seg.Program.File.Path) == "git":
-		return name == ".gitattributes" || name == ".gitmodules"
+	}
+	if git := seg.Program != nil && path.Base(seg.Program.File.Path) == "git" && seg.Command > 0; git && storing()[seg.Argv[seg.Command]] {
+		// A hook of a commit may start what a recipe says, and git what its own files say.
+		return name == ".gitattributes" || name == ".gitmodules" || seg.Argv[seg.Command] == "commit" && recipes()[name]
 	}
 	return recipes()[name] || !writes && j.namesFile(seg, at)
 }
+
+// storing are the commands of git that only store and compare the files that they name.
+var storing = words("add blame commit diff grep log show status")
 
 // namesFile reports whether the words of a segment name a file.
 func (j *job) namesFile(seg *approval.Segment, at string) bool {

@@ -259,6 +259,12 @@ func TestOverwritten(t *testing.T) {
 		"echo a > package.json && git add .":      approval.AllowProjectWrites,
 		"echo a > msg; git commit -F msg":         approval.AllowProjectWrites,
 		"echo a > .gitattributes; git add .":      "",
+		"echo a > p.diff; git apply p.diff":       "",
+		"echo a > box; git am box":                "",
+		"echo a > new; git hash-object -w new":    "",
+		"echo a > package.json; git commit -m x":  "", // what a hook starts
+		"echo a > new; git diff new":              approval.AllowProjectWrites,
+		"echo a > new; git -C sub add ../new":     approval.AllowProjectWrites,
 	} {
 		req := bash(text)
 		plan := invented().Analyze(t.Context(), req, approvaltest.Named(req.Cwd))
