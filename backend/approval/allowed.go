@@ -14,8 +14,7 @@ type Allowed string
 const (
 	// AllowProjectWrites is a write to one file of the session's folder, or of a
 	// folder in it, that the request names and that neither starts a program nor
-	// holds a secret. With exact arguments, it is also the removal of what the request
-	// finds below a folder of it.
+	// holds a secret.
 	AllowProjectWrites Allowed = "writes-project"
 	// AllowTempWrites is the same in the temp folder of the system, of a file that
 	// is not there yet or that a command of this session made; and the removal of
@@ -35,10 +34,13 @@ const (
 	// AllowUnknown is what nobody knows a program to do: only with exact arguments, and
 	// where the request feeds it nothing.
 	AllowUnknown Allowed = "unknown-effects"
+	// AllowRemovals is the removal of what the request finds below a folder of the session's
+	// folder that it names: only with exact arguments.
+	AllowRemovals Allowed = "deletes-project"
 )
 
 // AllAllowed are all words of Entry.Allows.
-var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowUnknown}
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowUnknown, AllowRemovals}
 
 func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
 
@@ -54,6 +56,8 @@ func (e Entry) MixedAllows() string {
 		return `allows runs-this-code: that needs "args" and "argsExact"`
 	case has(AllowUnknown) && !e.ArgsExact:
 		return `allows unknown-effects: that needs "args" and "argsExact"`
+	case has(AllowRemovals) && !e.ArgsExact:
+		return `allows deletes-project: that needs "args" and "argsExact"`
 	case e.Input != "" && !has(AllowThisCode):
 		return `has "input" without runs-this-code in "allows"`
 	case e.network() && len(e.Hosts) == 0:
@@ -81,10 +85,8 @@ func (e Entry) Covers(findings []Finding) (about Finding, ok bool) {
 			covered = covered && slices.Contains(e.Hosts, f.Value) || !e.network() && len(e.Hosts) == 0
 		case AllowThisCode:
 			covered = covered && e.exact() && e.Input == f.Value
-		case AllowUnknown:
+		case AllowUnknown, AllowRemovals:
 			covered = covered && e.exact()
-		case AllowProjectWrites:
-			covered = covered && (e.exact() || f.Reason != ReasonDeletes)
 		}
 		if !covered {
 			return f, false

@@ -32,5 +32,5 @@ func (a *arguments) clears(p *profile) {
 	}
 	about := &a.findings[a.cleared-1]
 	*about = finding(approval.ReasonDeletes, "%s deletes what it finds below %q", p.name, roots[0].value.text)
-	about.Allowed = approval.AllowProjectWrites
+	about.Allowed = approval.AllowRemovals
 }

@@ -83,6 +83,7 @@ var allowedWords = map[approval.Allowed]string{
 	approval.AllowNetworkSends:  "requests that may send something",
 	approval.AllowThisCode:      "exactly this code",
 	approval.AllowUnknown:       "effects that nobody knows",
+	approval.AllowRemovals:      "deleting what it finds below named folders",
 }
 
 func allowed(list []approval.Allowed) []string {

@@ -11,7 +11,7 @@ import (
 func TestAllows(t *testing.T) {
 	writes := approval.Finding{Reason: approval.ReasonWritesFile, Sentence: "writes", Allowed: approval.AllowProjectWrites}
 	temp := approval.Finding{Reason: approval.ReasonWritesFile, Sentence: "writes", Allowed: approval.AllowTempWrites}
-	removes := approval.Finding{Reason: approval.ReasonDeletes, Sentence: "deletes", Allowed: approval.AllowProjectWrites}
+	removes := approval.Finding{Reason: approval.ReasonDeletes, Sentence: "deletes", Allowed: approval.AllowRemovals}
 	lasting := approval.Finding{Reason: approval.ReasonDeletes, Sentence: "deletes"}
 	reads := approval.Finding{Reason: approval.ReasonUploads, Sentence: "asks h", Allowed: approval.AllowNetworkReads, Value: "h"}
 	sends, nowhere := reads, reads
@@ -40,8 +40,9 @@ func TestAllows(t *testing.T) {
 		{"with both", approval.Entry{Allows: list(approval.AllowProjectWrites, approval.AllowTempWrites)}, []approval.Finding{writes, temp}, true},
 		{"beside what always asks", approval.Entry{Allows: approval.AllAllowed}, []approval.Finding{writes, lasting}, false},
 		{"what it deletes, any arguments", approval.Entry{Allows: approval.AllAllowed}, []approval.Finding{removes}, false},
-		{"what it deletes, first arguments", approval.Entry{Args: []string{"a"}, Allows: list(approval.AllowProjectWrites)}, []approval.Finding{removes}, false},
-		{"what it deletes, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowProjectWrites)}, []approval.Finding{removes}, true},
+		{"what it deletes, first arguments", approval.Entry{Args: []string{"a"}, Allows: list(approval.AllowRemovals)}, []approval.Finding{removes}, false},
+		{"what it deletes, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowRemovals)}, []approval.Finding{removes}, true},
+		{"what it deletes, exactly, as a write", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowProjectWrites)}, []approval.Finding{removes}, false},
 		{"what it deletes, exactly, without the word", approval.Entry{Args: []string{"a"}, ArgsExact: true}, []approval.Finding{removes}, false},
 		{"another program", approval.Entry{Pattern: "/opt/bin/other", Allows: approval.AllAllowed}, []approval.Finding{writes}, false},
 		{"other arguments", approval.Entry{Args: []string{"b"}, Allows: approval.AllAllowed}, []approval.Finding{writes}, false},
@@ -65,7 +66,7 @@ func TestAllows(t *testing.T) {
 		{"unknown, exactly", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, true},
 		{"unknown, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowUnknown)}, []approval.Finding{unknown}, false},
 		{"code, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{code}, false},
-		{"what it deletes, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowProjectWrites)}, []approval.Finding{removes}, false},
+		{"what it deletes, any one argument", approval.Entry{Args: []string{"*"}, ArgsExact: true, Allows: list(approval.AllowRemovals)}, []approval.Finding{removes}, false},
 		{"unknown, exactly something else", approval.Entry{Args: []string{"a"}, ArgsExact: true, Allows: list(approval.AllowThisCode)}, []approval.Finding{unknown}, false},
 		{"input, this text", approval.Entry{Args: []string{"a"}, ArgsExact: true, Input: "ab", Allows: list(approval.AllowThisCode)}, []approval.Finding{input}, true},
 	} {
@@ -136,8 +137,8 @@ func TestCovering(t *testing.T) {
 		{of(approval.AllowThisCode), true, true},
 		{of(approval.AllowUnknown), false, false},
 		{of(approval.AllowUnknown, approval.AllowProjectWrites), true, true},
-		{[]approval.Finding{{Reason: approval.ReasonDeletes, Allowed: approval.AllowProjectWrites}}, false, false},
-		{[]approval.Finding{{Reason: approval.ReasonDeletes, Allowed: approval.AllowProjectWrites}}, true, true},
+		{of(approval.AllowRemovals), false, false},
+		{of(approval.AllowRemovals), true, true},
 		{of(approval.AllowProjectWrites, ""), true, false},
 		{append(of(approval.AllowThisCode), approval.Finding{Allowed: approval.AllowThisCode, Value: "ab"}), true, false},
 	} {

@@ -242,6 +242,7 @@ export const panel = {
     'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
     'unknown-effects': 'do what is not known',
+    'deletes-project': 'delete what it finds below named folders',
   } as Record<string, string>,
   wide: {
     project: 'It runs what the project’s files say, whatever that will be then.',
