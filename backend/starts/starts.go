@@ -100,10 +100,8 @@ func (s Start) Make(project string, program Program) Made {
 		if !before {
 			if e, there := program(tool.Name); there {
 				known = &e
-			} else {
-				if !strings.Contains(tool.Name, ".") { // a file that people start by another name
-					m.Missing = append(m.Missing, tool.Name)
-				}
+			} else if !strings.Contains(tool.Name, ".") { // a file that people start by another name
+				m.Missing = append(m.Missing, tool.Name)
 			}
 			looked[tool.Name] = known
 		}

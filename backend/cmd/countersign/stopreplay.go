@@ -21,6 +21,9 @@ const blockSize = 50
 const (
 	topCauses      = 15
 	maxSuggestions = 10
+	// maxPrepared bounds the policies that are held prepared: those of a list with many
+	// projects have ten thousands of entries.
+	maxPrepared = 24
 	// tried are the suggestions that are judged against the whole list.
 	tried = 40
 )
@@ -191,6 +194,9 @@ func suggested(offers []approval.Offer) approval.Offer {
 func (s *stopReplay) rulesOf(c *replayed, name string, more []approval.Entry) (rules *policy.Rules, err error) {
 	key := c.rules(name)
 	if s.rules[key] == nil {
+		if len(s.rules) >= maxPrepared {
+			clear(s.rules)
+		}
 		if s.rules[key], err = s.prepare(c, more); err != nil {
 			return nil, err
 		}

@@ -232,7 +232,7 @@ export class ScreenState {
     if (sharing(q).length > 0) return // what each of them was allowed is not the same
     if (!q.widths.some((w) => w.suggested) || q.risky) return
     await this.#lookAtStart(q)
-    await this.#replay(q)
+    if (!this.startFor?.times) await this.#replay(q) // else what it tells is asked for with the widths
   }
 
   /** Asks what the widths would have meant, which is a look at the history and comes last. */
