@@ -21,10 +21,10 @@ func TestStops(t *testing.T) {
 		return r
 	}
 	for i, r := range []Row{
-		{Program: "/usr/bin/ls"}, // at 1 s, and one more each second
+		{Program: "/bin/ls"}, // at 1 s, and one more each second
 		asked(Row{Program: "/usr/bin/git", JudgedReason: approval.ReasonAllowlistMiss, Choices: always}),
 		asked(Row{Program: "/opt/bin/git", JudgedReason: approval.ReasonUploads, Reason: approval.ReasonUserDenied, State: Denied, Choices: always}),
-		asked(Row{Program: "/usr/bin/sh", JudgedReason: approval.ReasonInlineCode, State: Waiting, Choices: once}),
+		asked(Row{Program: "/bin/sh", JudgedReason: approval.ReasonInlineCode, State: Waiting, Choices: once}),
 		asked(Row{Program: approval.ToolMark + "github/create_issue", JudgedReason: approval.ReasonAllowlistMiss}),
 		{State: Denied, Program: "/usr/bin/sudo", Reason: approval.ReasonDenylisted, Judged: approval.VerdictDeny, JudgedReason: approval.ReasonDenylisted, Choices: always},
 		{State: Denied, Reason: approval.ReasonUserDenied, Judged: approval.VerdictAsk, JudgedReason: approval.ReasonAllowlistMiss}, // by a no that stands
