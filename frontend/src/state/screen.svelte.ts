@@ -231,8 +231,8 @@ export class ScreenState {
     this.wouldDo = found
     if (sharing(q).length > 0) return // what each of them was allowed is not the same
     if (!q.widths.some((w) => w.suggested) || q.risky) return
-    await this.#lookAtStart(q)
-    if (!this.startFor?.times) await this.#replay(q) // else what it tells is asked for with the widths
+    const start = await this.#lookAtStart(q)
+    if (!start?.times) await this.#replay(q) // else what it tells is asked for with the widths
   }
 
   /** Asks what the widths would have meant, which is a look at the history and comes last. */
@@ -446,6 +446,7 @@ export class ScreenState {
     const found = await this.#backend.startFor(q.id).catch(() => undefined) // without it the row is missing
     // What is suggested stands first: it does not come when the rows are there.
     if (q.seen === this.#shown?.seen && found?.start) this.startFor ??= this.#always || q.risky ? { ...found, times: 0 } : found
+    return this.startFor
   }
 
   #answer(q: Question, decision: Decision) {
