@@ -156,10 +156,24 @@ type PartKind string
 const (
 	PartText   PartKind = "text"
 	PartGlob   PartKind = "glob"   // the names of the files that match
-	PartVar    PartKind = "var"    // the value of a variable; "?" is the last status
+	PartVar    PartKind = "var"    // the value of a variable; "?" is the last status, and AllParameters what it says
 	PartOutput PartKind = "output" // what Run prints
 	PartSum    PartKind = "sum"    // the number that Sum is
 )
+
+// Names of positional parameters, beside those of single ones.
+const (
+	AllParameters   = "@" // all of them, each a word
+	CountParameters = "#" // how many there are
+)
+
+// Positional is the place of a single positional parameter, by its name "1" to "9", or 0.
+func Positional(name string) int {
+	if len(name) != 1 || name[0] < '1' || name[0] > '9' {
+		return 0
+	}
+	return int(name[0] - '0')
+}
 
 // Search are folders that a text adds to PATH.
 type Search struct {
@@ -196,7 +210,8 @@ type Open struct {
 	// Many tells that it may become no word, or more than one.
 	Many bool `json:"many,omitempty"`
 	// Maybe are values that it may have, as far as the text tells; Known tells that
-	// they are all, Like that it should be one word like them.
+	// they are all, also of each word where it becomes more than one, Like that it should
+	// be one word like them.
 	Maybe []string `json:"-"`
 	Known bool     `json:"-"`
 	Like  bool     `json:"-"`

@@ -18,7 +18,13 @@ func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bo
 		t.ask(approval.ReasonRuntimeValue, "what its case is about is known only when it runs")
 		ok = false
 	}
+	if partlyFormed(word) {
+		t.ask(approval.ReasonUnreadable, "shells do not agree on what its case is about where a form leaves nothing of a value")
+		ok = false
+	}
 	node.Words = []approval.Word{word}
+	stale := t.stale // at the beginning of each branch
+	t.stale = false
 	for _, item := range cmd.Items {
 		if item.Op != syntax.Break {
 			t.ask(approval.ReasonApprovalRequired, "it uses %s, which is not run from a plan", item.Op)
@@ -43,7 +49,10 @@ func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bo
 		inside := before
 		kid, fine := &approval.Node{Op: approval.OpNone}, true
 		if len(item.Stmts) > 0 {
+			others := t.stale
+			t.stale = stale
 			kid, fine = t.stmts(item.Stmts, &inside)
+			t.stale = t.stale || others
 		}
 		if ok = ok && fine; ok {
 			node.Kids, node.Cases = append(node.Kids, *kid), append(node.Cases, patterns)
@@ -54,6 +63,18 @@ func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bo
 	}
 	*dir = after
 	return node, ok
+}
+
+// partlyFormed reports whether a form makes a part of a word.
+func partlyFormed(word approval.Word) bool {
+	parts, formed := 0, false
+	for _, p := range word {
+		if p.Kind != approval.PartText || p.Text != "" {
+			parts++
+		}
+		formed = formed || p.Form != nil
+	}
+	return formed && parts > 1
 }
 
 // round plans the commands of a loop.

@@ -233,7 +233,7 @@ var texts = []struct{ in, want string }{
 	{`mine $x`, `mine $x`},
 	{`rm "$x"`, `rm "$x" rm:runtime-value`},
 	{`rg "-$x" a; rg "--$x" a; rg -- "-$x" a`, `seq(rg "-$x" a, rg "--$x" a, rg -- "-$x" a) rg:runtime-value rg:runtime-value`},
-	{`ls ${x:-y} ${#x} ${!x} $$ $1 "$@"`, `? ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value`},
+	{`ls ${x:-y} ${#x} ${!x} $$ ${10} "$*"`, `? ls:runtime-value ls:runtime-value ls:runtime-value ls:runtime-value`},
 	{`: ${PATH:=.}`, `? !env-asks ::runtime-value`},
 	{`: ${LD_PRELOAD:=./x.so}`, `? !env-refused !env-asks ::runtime-value`},
 	{`ls $AWS_SECRET_ACCESS_KEY $RANDOM`, `? ls:runtime-value ls:runtime-value`},

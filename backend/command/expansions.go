@@ -47,7 +47,10 @@ func (t *textJob) part(part syntax.WordPart, quoted, whole bool, dir string) (ap
 		if plainParameter(part) && part.Param.Value == "!" {
 			return approval.Part{Kind: approval.PartVar, Text: "!"}, t.who == approval.Ours
 		}
-		if part.Param == nil || !t.mayRead(part.Param.Value) {
+		if plainParameter(part) && part.Param.Value == approval.CountParameters {
+			return approval.Part{Kind: approval.PartSum, Sum: &approval.Sum{Op: approval.SumName, Name: approval.CountParameters}}, true
+		}
+		if part.Param == nil || !t.mayRead(part.Param.Value) && approval.Positional(part.Param.Value) == 0 {
 			return approval.Part{}, false
 		}
 		form, ok := t.form(part, quoted, whole, dir)

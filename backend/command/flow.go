@@ -440,7 +440,7 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 		return t.counting(counts, cmd.Do, dir)
 	}
 	loop, ok := cmd.Loop.(*syntax.WordIter)
-	if !ok || cmd.Select || cmd.Braces || !loop.InPos.IsValid() {
+	if !ok || cmd.Select || cmd.Braces {
 		return t.unclear(approval.ReasonApprovalRequired, "it uses a loop that is not run from a plan")
 	}
 	before, from, had := *dir, len(t.plan.Segments), len(t.env)
@@ -455,18 +455,10 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 			ok = false
 			continue
 		}
-		for _, value := range v.final {
-			ok = t.given(node.Name, value, true) && ok
-		}
-		if v.open != nil {
-			ok = t.given(node.Name, "", false) && ok
-		}
-		node.Words = append(node.Words, v.words...)
-		t.values[node.Name] = append(t.values[node.Name], v.final...)
-		if v.open != nil {
-			t.lost[node.Name] = t.lost[node.Name] || !v.open.Known
-			t.values[node.Name] = append(t.values[node.Name], v.open.Maybe...)
-		}
+		ok = t.goesThrough(node, v) && ok
+	}
+	if !loop.InPos.IsValid() { // for NAME; do
+		ok = t.goesThrough(node, t.allParameters(true, "")) && ok
 	}
 	body, fine := t.round(cmd.Do, dir)
 	t.again(from, had)
@@ -475,6 +467,22 @@ func (t *textJob) each(cmd *syntax.ForClause, dir *string) (*approval.Node, bool
 	}
 	node.Kids = []approval.Node{*body}
 	return node, true
+}
+
+// goesThrough adds what one word of a loop becomes to what its variable may be.
+func (t *textJob) goesThrough(loop *approval.Node, v value) (ok bool) {
+	ok = true
+	for _, value := range v.final {
+		ok = t.given(loop.Name, value, true) && ok
+	}
+	loop.Words = append(loop.Words, v.words...)
+	t.values[loop.Name] = append(t.values[loop.Name], v.final...)
+	if v.open != nil {
+		ok = t.given(loop.Name, "", false) && ok
+		t.lost[loop.Name] = t.lost[loop.Name] || !v.open.Known
+		t.values[loop.Name] = append(t.values[loop.Name], v.open.Maybe...)
+	}
+	return ok
 }
 
 // stays reports whether a loop ends where it began: else only the run can tell

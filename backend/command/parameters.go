@@ -62,6 +62,9 @@ func (t *textJob) expansion(p *syntax.ParamExp, quoted, whole bool, dir string) 
 		if form.Word, is = t.instead(word, quoted, whole || form.Op == approval.FormNeeds || form.Op == approval.FormSet, dir); !is {
 			return nil, false
 		}
+		if form.Op == approval.FormSet && approval.Positional(p.Param.Value) > 0 {
+			return nil, false
+		}
 		if form.Op == approval.FormSet {
 			// What it sets is looked at by others, who read it as it stands.
 			return &form, literal(form.Word) && t.given(p.Param.Value, textOf(form.Word), true)

@@ -132,8 +132,11 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	}
 	t.code(&seg, redirs)
 	ok = ok && (seg.Program != nil || seg.Builtin != "")
-	if seg.Builtin == "cd" {
+	switch {
+	case seg.Builtin == "cd":
 		*dir = t.cd(&seg)
+	case seg.Builtin == "set" && setsParameters(&seg):
+		t.setParameters(&seg)
 	}
 	seg.Fed = t.feeds > 0
 	t.makes(&seg)
@@ -213,6 +216,7 @@ func (t *textJob) segment(call *syntax.CallExpr, dir string) (approval.Segment, 
 	if final || !ok {
 		seg.Words = nil
 	}
+	seg.Env = t.env // with what forms in its words set
 	if len(seg.Argv) > 1 && seg.Argv[0] == "command" && t.ring2 && !strings.HasPrefix(seg.Argv[1], "-") && (len(seg.Open) == 0 || seg.Open[0].At > 1) && !slices.Contains(seg.Made, 1) {
 		seg.Argv = seg.Argv[1:] // it only passes functions by, and there are none
 		for i := range seg.Open {
@@ -263,6 +267,8 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		if t.grammar == posix && slices.Contains(seg.Argv, pipefail) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonUnreadable, "not every sh knows %s", pipefail))
 		}
+	case name == "set" && t.ring2 && setsParameters(seg), name == "shift" && t.ring2 && shiftsParameters(seg):
+		seg.Builtin = name
 	case name == "read" && t.ring2 && t.reads(seg):
 		seg.Builtin = name
 	case (name == "wait" || name == "kill") && t.ofBackground(seg):
@@ -296,7 +302,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 }
 
 // keepsAssigned are builtins of which some shells keep what is assigned before them.
-var keepsAssigned = words(": exit set")
+var keepsAssigned = words(": exit set shift")
 
 // namesFiles are builtins whose words may be names of files.
 var namesFiles = words("echo printf source . mapfile readarray")

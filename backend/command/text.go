@@ -232,6 +232,9 @@ type textJob struct {
 	held       int
 	// numbers are the variables that are given the number of one.
 	numbers map[string]bool
+	// setsWords tells that it may give positional parameters, and shifts that it may
+	// shift them.
+	setsWords, shifts bool
 }
 
 // collect notes what the text gives to variables, wherever it does.
@@ -250,6 +253,8 @@ func (t *textJob) collect(file *syntax.File) {
 			if a := assigned(n); a != nil && a.Value != nil {
 				t.holds(a.Name.Value, a.Value)
 			}
+		case *syntax.CallExpr:
+			t.positionals(n)
 		case *syntax.WordIter:
 			for _, item := range n.Items {
 				t.holds(n.Name.Value, item)

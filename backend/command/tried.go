@@ -66,6 +66,9 @@ func (t *textJob) holdings(p approval.Part, dir string) ([]string, bool) {
 		return []string{"1"}, true // as any number
 	}
 	values, ok := t.values[p.Text], !t.lost[p.Text] && len(t.samples[p.Text]) == 0
+	if approval.Positional(p.Text) > 0 && !t.setsWords {
+		values = []string{""}
+	}
 	if p.Form != nil && p.Form.Op == approval.FormLength {
 		return []string{"1"}, true
 	}
@@ -109,7 +112,7 @@ func (t *textJob) tried(seg *approval.Segment) {
 	}
 	list := [][]string{seg.Argv}
 	for _, open := range seg.Open {
-		if !open.Known && !open.Like || len(list)*len(open.Maybe) > maxTried {
+		if !open.Like && (open.Many || !open.Known) || len(list)*len(open.Maybe) > maxTried {
 			return
 		}
 		var next [][]string

@@ -32,6 +32,9 @@ func (t *textJob) word(word *syntax.Word, dir string) (value, bool) {
 		text, ok := t.strictly(word)
 		return value{final: []string{text}, words: []approval.Word{{{Kind: approval.PartText, Text: text}}}, literal: true}, ok
 	}
+	if v, ok := t.parameters(word); ok && t.ring2 {
+		return v, true
+	}
 	words, ok := t.braces(word)
 	if !ok {
 		return value{}, false

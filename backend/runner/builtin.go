@@ -46,7 +46,13 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 	case "read":
 		return sh.read(args[1:], len(s.Assigns) > 0, io[0])
 	case "set":
+		if args[0] == "--" {
+			sh.params = args[1:]
+			return ending{}
+		}
 		return sh.options(args)
+	case "shift":
+		return sh.shift(args)
 	case "command":
 		return sh.find(args[1:], io[1])
 	case "source", ".":
@@ -129,6 +135,23 @@ func (sh *shell) options(args []string) ending {
 			}
 			sh.option(string(letter))
 		}
+	}
+	return ending{}
+}
+
+// shift does what shift does: the first of the positional parameters are gone.
+func (sh *shell) shift(args []string) ending {
+	n := 1
+	if len(args) > 0 {
+		n = int(args[0][0] - '0')
+	}
+	switch {
+	case n <= len(sh.params):
+		sh.params = sh.params[n:]
+	case sh.posix():
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on a shift by more words than there are"))
+	default:
+		return ending{code: 1}
 	}
 	return ending{}
 }

@@ -33,6 +33,8 @@ type shell struct {
 	own bool // dir was opened by this shell
 	// inner tells that it is a subshell, other than one for a simple command.
 	inner bool
+	// negated tells that all of it is behind one !.
+	negated bool
 	// env is what programs get; vars are the variables that they do not, and
 	// marked those that they will once they are set.
 	env    []string
@@ -41,6 +43,8 @@ type shell struct {
 	// judged are settings of the environment that the text makes and that are known
 	// without a look at their values.
 	judged []string
+	// params are the positional parameters.
+	params []string
 	last   ending
 	exited bool
 	// leaving counts the loops that a break or a continue leaves; with again the last
@@ -62,7 +66,7 @@ type shell struct {
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
 	c := *sh
-	c.own, c.exited, c.leaving, c.jobs, c.waited = false, false, 0, nil, 0
+	c.own, c.exited, c.negated, c.leaving, c.jobs, c.waited = false, false, false, 0, nil, 0
 	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
 	return &c
 }
@@ -138,7 +142,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 		return sh.ended(sh.holds(&n.Sums[0], io[2]), tested)
 	case approval.OpSub:
 		sub := sh.sub()
-		sub.inner = true
+		sub.inner, sub.negated = true, n.Kids[0].Op == approval.OpNot
 		defer sub.leave()
 		return sh.ended(sub.walk(&n.Kids[0], io, tested), tested)
 	case approval.OpTime:

@@ -219,7 +219,11 @@ func (w *writer) statement(deep int) string {
 		return w.simple(0)
 	}
 	inner := func() string { return w.list(2, deep-1) }
-	switch w.IntN(24) {
+	switch w.IntN(25) {
+	case 24:
+		return w.of("set -- "+w.words(deep-1), "set -- "+w.words(deep-1), "set -- a 'b c' *.t", "set --", "shift", "shift 2", `set -- "$@" `+w.word(deep-1), `printf '<%s>' "$@"`, "printf '<%s>' "+w.of("$@", "$*"),
+			"for p; do echo \"$p\" $#; "+inner()+"; done", "for p in "+w.of(`"$@"`, "$@", "x \"$@\"")+"; do "+inner()+"; done", "while [ $# -gt 0 ]; do echo \"$1\"; shift; done",
+			"case $1 in "+w.cases()+") "+inner()+";; esac", "(shift; "+inner()+")")
 	case 22, 23:
 		if w.stages > 0 || w.files && w.IntN(6) > 0 {
 			break // it often asks
@@ -466,7 +470,7 @@ func (w *writer) piece(deep int) string {
 		if w.IntN(3) == 0 {
 			return "$((" + w.sum(2) + "))"
 		}
-		return w.of("$x", "${y}", "$z", "$HOME", "${x}a", "$?", "${z}")
+		return w.of("$x", "${y}", "$z", "$HOME", "${x}a", "$?", "${z}", "$1", "$2", "$#")
 	case 7:
 		return w.form(false)
 	case 8:
@@ -504,7 +508,7 @@ func (w *writer) quoted(deep int) string {
 	if w.IntN(3) == 0 {
 		return `"` + w.form(true) + w.of("", "", "b") + `"`
 	}
-	return w.of(`"$x"`, `"${y}"`, `"a $z"`, `"$HOME/$x"`, `"$?"`, `"$x$y"`)
+	return w.of(`"$x"`, `"${y}"`, `"a $z"`, `"$HOME/$x"`, `"$?"`, `"$x$y"`, `"$1"`, `"<$2>"`, `"$#"`)
 }
 
 // condition is what [[ asks.
@@ -545,7 +549,7 @@ func (w *writer) sum(deep int) string {
 
 // form is a variable with what is done to its value.
 func (w *writer) form(quoted bool) string {
-	name, pattern := w.of("x", "y", "z", "n1"), w.of("a", "?", "*", "*a", "a*", "*.", ".*", "[a-b]", "[!a]", "[[:alpha:]]*", `\*`, "?*", "w*", "*[ab]*", "%s", "b.t", "[", "a]", "x=*", "[0-9-]", `"$y"`, `*"$x"`)
+	name, pattern := w.of("x", "y", "z", "n1", "1", "2"), w.of("a", "?", "*", "*a", "a*", "*.", ".*", "[a-b]", "[!a]", "[[:alpha:]]*", `\*`, "?*", "w*", "*[ab]*", "%s", "b.t", "[", "a]", "x=*", "[0-9-]", `"$y"`, `*"$x"`)
 	if !quoted && w.IntN(4) == 0 {
 		pattern = w.of("'*'", "' '", `"a b"`, `'a'*`)
 	}
@@ -557,7 +561,7 @@ func (w *writer) form(quoted bool) string {
 		}
 		return "${" + name + w.of(":-", "-", ":+", "+", ":-", "-") + text + "}"
 	case n == 3:
-		return "${" + name + w.of(":=", "=") + w.of("a", "b", "7", "") + "}"
+		return "${" + w.of("x", "y", "z", "n1") + w.of(":=", "=") + w.of("a", "b", "7", "") + "}"
 	case n == 4 && !w.unset:
 		return "${" + w.of("HOME:?", "x:?", "x?", "y:?", "z?") + w.of("", "", "no") + "}"
 	case n == 5:

@@ -131,6 +131,12 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 			text := strconv.FormatInt(n, 10)
 			f.add(text, pathname.Escape(text))
 		case approval.PartVar, approval.PartOutput:
+			if p.Text == approval.AllParameters {
+				if !sh.parameters(f, p.Quoted) {
+					return ending{}, false
+				}
+				continue
+			}
 			if p.Form != nil {
 				if use, e, ok := sh.instead(p, stderr); !ok {
 					return e, false
@@ -155,6 +161,25 @@ func (sh *shell) fields(f *fields, word approval.Word, stderr int) (ending, bool
 	return ending{}, true
 }
 
+// parameters adds each positional parameter as a word of its own. It reports false where
+// they are too long.
+func (sh *shell) parameters(f *fields, quoted bool) bool {
+	for i, value := range sh.params {
+		if i > 0 {
+			f.end()
+		}
+		if !sh.grow(len(value)) {
+			return false
+		}
+		if quoted {
+			f.add(value, pathname.Escape(value))
+		} else {
+			f.split(value)
+		}
+	}
+	return true
+}
+
 // value is what a variable holds, or a substitution prints.
 func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	if p.Kind == approval.PartOutput {
@@ -175,7 +200,11 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 	case !set && sh.nounset && sh.posix():
 		return "", sh.stops(stderr, "%s: parameter not set", p.Text), false
 	case !set && sh.nounset:
-		return "", sh.stops(stderr, "%s: unbound variable", p.Text), false
+		name := p.Text
+		if p.Form == nil && approval.Positional(name) > 0 {
+			name = "$" + name
+		}
+		return "", sh.stops(stderr, "%s: unbound variable", name), false
 	case p.Form != nil:
 		return sh.formed(p.Form, value, stderr)
 	}
@@ -187,6 +216,9 @@ func (sh *shell) value(p approval.Part, stderr int) (string, ending, bool) {
 func (sh *shell) stops(stderr int, format string, a ...any) ending {
 	status := 127
 	switch sh.exited = true; {
+	case sh.negated: // to bash it then succeeds, and not to dash
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on the status of a missing value behind !"))
+		return ending{}
 	case sh.posix():
 		status = 2
 	case sh.inner || sh.errexit:
@@ -297,6 +329,15 @@ func (sh *shell) readAll(from *os.File) (text []byte) {
 
 // lookup returns a variable, of the text or of the environment.
 func (sh *shell) lookup(name string) (string, bool) {
+	if n := approval.Positional(name); n > 0 {
+		if n > len(sh.params) {
+			return "", false
+		}
+		return sh.params[n-1], true
+	}
+	if name == approval.CountParameters {
+		return strconv.Itoa(len(sh.params)), true
+	}
 	if value, ok := sh.vars[name]; ok {
 		return value, true
 	}
