@@ -251,6 +251,9 @@ type Segment struct {
 	// had added where it stands; nil for nothing.
 	Adds   *Search `json:"adds,omitempty"`
 	Search *Search `json:"-"`
+	// Ends are the processes that a kill names by their numbers, which commands of its
+	// session started.
+	Ends []ProcessID `json:"-"`
 	// Redirects are in the order they were written.
 	Redirects []Redirect `json:"redirects,omitempty"`
 	// Outputs are those of Findings that are about files which its redirections
@@ -302,6 +305,14 @@ type Segment struct {
 	// what was allowed before, "" for none.
 	Asks     bool   `json:"-"`
 	Approved string `json:"-"`
+}
+
+// ProcessID names one process for as long as the machine is up: its number is given to
+// another one later.
+type ProcessID struct {
+	PID int
+	// Started is when it started, in the kernel's own units.
+	Started uint64
 }
 
 // Redirect connects one descriptor of a segment.

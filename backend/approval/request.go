@@ -49,6 +49,9 @@ type Request struct {
 	// Wrote are the files that commands of its session made in the temp folder, as
 	// the gate saw it.
 	Wrote []File
+	// Began tells of a living process by its number, where a command of its session that
+	// is not over started it; nil where nobody knows.
+	Began func(pid int) (ProcessID, bool)
 	// ProjectOf works out the project that another folder lies in, by the rule of the
 	// session's folder; nil where nobody can.
 	ProjectOf func(dir string) Folder

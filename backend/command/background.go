@@ -3,6 +3,7 @@ package command
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -45,39 +46,74 @@ func (t *textJob) inBackground(stmt *syntax.Stmt, dir string) (*approval.Node, b
 	return &approval.Node{Op: approval.OpBackground, Kids: []approval.Node{*node}, Start: start, End: end}, true
 }
 
-// ofBackground reports whether a wait or a kill is about commands of this text in the
-// background: all of them, or those whose numbers $! gave.
+// ofBackground reports whether a wait is about commands of this text in the background:
+// all of them, or those whose numbers $! gave.
 func (t *textJob) ofBackground(seg *approval.Segment) bool {
-	if t.who != approval.Ours || !t.ring2 || len(seg.Made) > 0 {
+	if !t.ring2 || len(seg.Made) > 0 {
 		return false
 	}
-	if len(seg.Argv) == 1 {
-		return seg.Argv[0] == "wait"
-	}
-	if len(seg.Words) != len(seg.Argv) {
-		return false
-	}
-	at := 1
-	if option := seg.Argv[1]; seg.Argv[0] == "kill" && strings.HasPrefix(option, "-") {
-		if at = 2; option == "-s" {
-			option = "-" + seg.Argv[2]
-			at = 3
-		}
-		if !endingSignals()[option] && (t.grammar != bash || !bashSignals()[option]) {
-			return false
-		}
-	}
-	return at < len(seg.Words) && !slices.ContainsFunc(seg.Words[at:], func(word approval.Word) bool {
-		name := variable(word)
-		return name != "!" && !t.numbers[name]
-	})
+	return len(seg.Argv) == 1 || len(seg.Words) == len(seg.Argv) && !slices.ContainsFunc(seg.Words[1:], func(word approval.Word) bool { return !t.numbered(word) })
 }
 
-// endingSignals are those that a kill may send: what INT and QUIT do in the background,
-// only a shell can say.
+// numbered reports whether a word is the number of a command in the background.
+func (t *textJob) numbered(word approval.Word) bool {
+	name := variable(word)
+	return name == "!" || t.numbers[name]
+}
+
+// ofSession reports whether a kill is about commands of this text in the background, and
+// about processes that commands of the session started and that live. It takes these down.
+func (t *textJob) ofSession(seg *approval.Segment) bool {
+	if !t.ring2 || len(seg.Made) > 0 || len(seg.Argv) == 1 || seg.Words != nil && len(seg.Words) != len(seg.Argv) {
+		return false
+	}
+	at, option := 1, seg.Argv[1]
+	if strings.HasPrefix(option, "-") {
+		if at = 2; option == "-s" && len(seg.Argv) > 2 {
+			option, at = "-"+seg.Argv[2], 3
+		}
+	} else {
+		option = "-TERM"
+	}
+	if name, long := strings.CutPrefix(option, "-SIG"); long && t.grammar == bash && strings.Trim(name, "0123456789") != "" {
+		option = "-" + name
+	}
+	known, ends := endingSignals(), []approval.ProcessID(nil)
+	for i := at; i < len(seg.Argv); i++ {
+		if seg.Words != nil && !literal(seg.Words[i]) {
+			if !t.numbered(seg.Words[i]) {
+				return false
+			}
+			known = backgroundSignals()
+			continue
+		}
+		id, is := t.living(seg.Argv[i])
+		if !is {
+			return false
+		}
+		ends = append(ends, id)
+	}
+	if at == len(seg.Argv) || !known[option] {
+		return false
+	}
+	seg.Ends = ends
+	return true
+}
+
+// living is the process with a number that a command of the session started.
+func (t *textJob) living(number string) (id approval.ProcessID, ok bool) {
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 1 || strconv.Itoa(pid) != number || t.began == nil || !t.spend(1) {
+		return id, false
+	}
+	return t.began(pid)
+}
+
+// Signals that a kill may send: what INT and QUIT do in the background, only a shell can
+// say.
 var (
-	endingSignals = words("-TERM -15 -KILL -9 -HUP -0")
-	bashSignals   = words("-SIGTERM -SIGKILL -SIGHUP")
+	endingSignals     = words("-TERM -15 -KILL -9 -HUP -1 -0 -INT -2 -QUIT -3")
+	backgroundSignals = words("-TERM -15 -KILL -9 -HUP -0")
 )
 
 // variable is the name of the variable that is all of a word, in quotes or not, or "".

@@ -114,3 +114,26 @@ func TestBackgroundOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestKillOfProcesses: of a literal number it counts what commands of the session started.
+func TestKillOfProcesses(t *testing.T) {
+	for text, passes := range map[string]bool{
+		"kill 42": true, "kill -9 42": true, "kill -15 42 43": true, "kill -s INT 42": true, "kill -1 42": true, "kill -SIGTERM 42": true, "kill -0 42 || ls": true,
+		"ls & kill $! 42": true, "ls & kill -INT $! 42": false, "ls & kill -1 $! 42": false,
+		"kill 44": false, "kill 42 44": false, "kill -42": false, "kill -9 -42": false, "kill -- 42": false, "kill 042": false, "kill +42": false, "kill 42.0": false, "kill %42": false,
+		"kill -STOP 42": false, "kill -SIG9 42": false, "kill -s 42": false, "kill -s": false, "kill -l 42": false, "kill -n 9 42": false, "kill 1": false, "kill 0": false,
+		"kill $x": false, "x=42; kill $x": false, "kill $(echo 42)": false, "kill {42,43}": false, "kill $((42))": false, "wait 42": false, "kill 99999999999999999999": false,
+	} {
+		for _, who := range []approval.Who{approval.Ours, approval.Theirs} {
+			req := bash(text)
+			req.Who = who
+			req.Began = func(pid int) (approval.ProcessID, bool) {
+				return approval.ProcessID{PID: pid, Started: 7}, pid == 42 || pid == 43
+			}
+			plan := wide().Analyze(t.Context(), req, approvaltest.Named("/home/ann/p"))
+			if got := plan.Root != nil && show(plan)[0] != '?'; got != (passes && who == approval.Ours) {
+				t.Errorf("%s for %s: %s", text, who, show(plan))
+			}
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (a *Analyzer) Analyze(ctx context.Context, req *approval.Request, folder ap
 }
 
 func (a *Analyzer) analyze(ctx context.Context, req *approval.Request, folder approval.Folder) *job {
-	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote, projectOf: req.ProjectOf}
+	j := &job{Analyzer: a, who: req.Who, effort: newEffort(ctx), requested: req.Env, written: req.Wrote, began: req.Began, projectOf: req.ProjectOf}
 	j.plan.Argv, j.plan.Folder = req.Command, folder
 	if why := invalid(req); why != "" {
 		j.plan.Invalid = why
@@ -155,6 +155,8 @@ type job struct {
 	projectOf func(dir string) approval.Folder
 	// written are the files that commands of the session made in the temp folder.
 	written []approval.File
+	// began tells of a living process that a command of the session started, nil for none.
+	began func(pid int) (approval.ProcessID, bool)
 	// added is what the text has added to PATH, nil for nothing.
 	added *approval.Search
 	// passesOn counts the pipelines around what is walked in which a later stage does

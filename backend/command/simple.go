@@ -271,7 +271,7 @@ func (t *textJob) shellWord(seg *approval.Segment) {
 		seg.Builtin = name
 	case name == "read" && t.ring2 && t.reads(seg):
 		seg.Builtin = name
-	case (name == "wait" || name == "kill") && t.ofBackground(seg):
+	case name == "wait" && t.ofBackground(seg), name == "kill" && t.ofSession(seg):
 		seg.Builtin = name
 	case t.activates(seg):
 		return

@@ -37,6 +37,7 @@ type Runner interface {
 	Run(ctx context.Context, job runner.Job) approval.Result
 	Stop(id string) bool
 	Running() []runner.Running
+	Began(agent, family, session string, pid int) (approval.ProcessID, bool)
 }
 
 // Events is told what happens to runs. Event must not block and must not
@@ -91,6 +92,9 @@ func New(c Config) *Gate {
 	g.judge = judge.New(judge.Config{
 		Machine: func(ctx context.Context) (*judge.Machine, error) { return g.Machine(ctx) }, Home: c.Home, Policies: c.Store, Records: c.History, Charters: &g.Charters,
 		Hashes: c.Hashes, Signers: c.Signers, Now: func() time.Time { return g.Now() }, Able: runner.Able, Waits: g.approved.waits,
+		Began: func(req *approval.Request, pid int) (approval.ProcessID, bool) {
+			return g.Runner.Began(req.AgentID, req.Peer.Family, req.SessionKey, pid)
+		},
 		Wrote: func(agentID, key string) []approval.File { return g.written.files(session{agentID, key}, g.Now()) },
 	})
 	g.pause.by, g.pause.waiting = map[string]int{}, fair.New(pending.Total)

@@ -92,7 +92,7 @@ func (f *flight) job(ctx context.Context) runner.Job {
 	final := func(seg int, argv []string, dir string) (*approval.Plan, error) { return f.final(ctx, seg, argv, dir) }
 	output := func(r approval.Redirect) (approval.Redirect, error) { return f.output(ctx, r) }
 	return runner.Job{
-		ID: f.judged.Req.ID, Agent: f.judged.Req.AgentID, Family: f.judged.Req.Peer.Family, Plan: &f.judged.Plan, Mode: mode,
+		ID: f.judged.Req.ID, Agent: f.judged.Req.AgentID, Family: f.judged.Req.Peer.Family, Session: f.judged.Req.SessionKey, Plan: &f.judged.Plan, Mode: mode,
 		Env:     f.judged.Machine().Env.With(f.judged.Req.Env, f.judged.Req.ID, f.judged.Plan.Cwd.Path),
 		Timeout: f.judged.Req.Timeout, Background: f.judged.Req.Background,
 		Check: check, Final: final, Output: output, Made: f.made, Find: f.judged.Machine().Analyzer.Find, Ended: f.programs.ended,

@@ -149,6 +149,9 @@ func (j *Judge) analyze(ctx context.Context, m *Machine, req *approval.Request, 
 	}
 	asked := *req
 	asked.Wrote = j.wrote(req)
+	if j.reads.Began != nil {
+		asked.Began = func(pid int) (approval.ProcessID, bool) { return j.reads.Began(req, pid) }
+	}
 	if j.reads.Policies != nil { // where no host runs, no other project counts
 		asked.ProjectOf = func(dir string) approval.Folder {
 			rules, _ := j.rulesFor(req.AgentID)

@@ -62,6 +62,9 @@ type Config struct {
 	// Waits reports whether something of an agent that was let through waits to be
 	// run under an id.
 	Waits func(id, agentID string) bool
+	// Began tells of a living process by its number, where a command of a request's session
+	// that is not over started it; nil where nobody knows.
+	Began func(req *approval.Request, pid int) (approval.ProcessID, bool)
 	// Wrote returns the files that commands of a session made in the temp folder; nil
 	// where nobody knows.
 	Wrote func(agentID, sessionKey string) []approval.File

@@ -42,7 +42,7 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 	case "wait":
 		return sh.awaits(args, io[2])
 	case "kill":
-		return sh.kills(args, io[2])
+		return sh.kills(s, io[2])
 	case "read":
 		return sh.read(args[1:], len(s.Assigns) > 0, io[0])
 	case "set":

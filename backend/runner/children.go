@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/descriptors"
 	"github.com/countersign-app/countersign/backend/proc"
 	"github.com/countersign-app/countersign/backend/rescue"
@@ -217,6 +218,23 @@ func (c *children) known(pid int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.kids[pid] != nil
+}
+
+// runOf is the run that started a living process, nil for none, where the process is one of
+// its programs or in the session of one. It says which process that is.
+func (c *children) runOf(pid int, id *approval.ProcessID) *run {
+	c.mu.Lock() // no program is reaped meanwhile, so that its number stays its own
+	defer c.mu.Unlock()
+	p, err := proc.Stat(pid)
+	if err != nil || p.Zombie {
+		return nil
+	}
+	leader := cmp.Or(c.kids[p.Session], c.kids[p.Group]) // a platform may hide the session
+	if leader == nil {
+		return nil
+	}
+	*id = approval.ProcessID{PID: p.PID, Started: p.Started}
+	return leader.run
 }
 
 // reap takes a program that has ended out of the table of the kernel and out

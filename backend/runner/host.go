@@ -154,6 +154,16 @@ func (r *Runner) Running() []Running {
 	return list
 }
 
+// Began tells of a living process by its number, where a run of such a session that is not
+// over started it: one of its programs, or what is still in the session of one.
+func (r *Runner) Began(agent, family, session string, pid int) (id approval.ProcessID, ok bool) {
+	if session == "" {
+		return id, false
+	}
+	of := ours.runOf(pid, &id)
+	return id, of != nil && of.Runner == r && of.job.Agent == agent && of.job.Family == family && of.job.Session == session
+}
+
 // Close ends every run, background runs too, and waits until they are over.
 // No job runs after it.
 func (r *Runner) Close() {

@@ -37,6 +37,9 @@ func (*Runner) StopAll(context.Context) (int, error) { return 0, nil }
 // Running returns nothing.
 func (*Runner) Running() []Running { return nil }
 
+// Began knows of no process.
+func (*Runner) Began(string, string, string, int) (id approval.ProcessID, ok bool) { return id, false }
+
 // Close does nothing.
 func (*Runner) Close() {}
 

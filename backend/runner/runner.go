@@ -69,8 +69,10 @@ type Job struct {
 	// Family is from where it asked, whatever it calls itself; empty for nothing
 	// beside the agent.
 	Family string
-	Plan   *approval.Plan
-	Mode   Mode
+	// Session is the conversation of the agent that asked, empty for none that is known.
+	Session string
+	Plan    *approval.Plan
+	Mode    Mode
 	// Env is the complete environment, PWD included, no name twice.
 	Env []string
 	// Timeout ends the run. Zero means DefaultTimeout, or none with

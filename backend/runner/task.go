@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/proc"
 )
 
 // task is a command in the background. It ends by itself, by a kill, or with its text.
@@ -221,8 +222,9 @@ func (sh *shell) awaitTask(t *task) ending {
 	return ending{}
 }
 
-// kills does what kill does, to tasks of this run and nothing else.
-func (sh *shell) kills(args []string, stderr int) ending {
+// kills does what kill does, to tasks of this run and to the processes that were judged.
+func (sh *shell) kills(s *approval.Segment, stderr int) ending {
+	args := s.Argv[1:]
 	signal, numbers := unix.SIGTERM, args
 	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		name := strings.TrimPrefix(args[0], "-")
@@ -241,15 +243,22 @@ func (sh *shell) kills(args []string, stderr int) ending {
 	gone := 0
 	for _, number := range numbers {
 		t, ok := sh.numbered(number)
-		if ok && t == nil {
+		judged := slices.IndexFunc(s.Ends, func(id approval.ProcessID) bool { return strconv.Itoa(id.PID) == number })
+		err := error(unix.ESRCH)
+		switch {
+		case !ok:
+			return ending{}
+		case t != nil && t.kill(signal):
+			err = nil
+		case t == nil && judged >= 0:
+			err = tell(s.Ends[judged], signal)
+		case t == nil:
 			sh.deny(Outer, denied(approval.ReasonRuntimeValue, "%q is not the number of a command in the background of this text", number))
-		}
-		if !ok || t == nil {
 			return ending{}
 		}
-		if !t.kill(signal) {
+		if err != nil {
 			gone++
-			say(stderr, 1, "kill: (%s) - No such process", number)
+			say(stderr, 1, "kill: (%s) - %s", number, reason(err))
 		}
 	}
 	switch {
@@ -261,6 +270,18 @@ func (sh *shell) kills(args []string, stderr int) ending {
 	return ending{}
 }
 
+// tell signals a process that was judged, unless it has ended since.
+func tell(id approval.ProcessID, signal unix.Signal) error {
+	p, err := proc.Stat(id.PID)
+	if err != nil || p.Started != id.Started {
+		return unix.ESRCH
+	}
+	if signal == 0 {
+		return nil
+	}
+	return signalExactly(p, signal)
+}
+
 // signalNamed is the signal that a word of kill stands for, 0 for none that is sent.
 func signalNamed(name string) (unix.Signal, bool) {
 	switch strings.TrimPrefix(name, "SIG") {
@@ -268,8 +289,12 @@ func signalNamed(name string) (unix.Signal, bool) {
 		return unix.SIGTERM, true
 	case "KILL", "9":
 		return unix.SIGKILL, true
-	case "HUP":
+	case "HUP", "1":
 		return unix.SIGHUP, true
+	case "INT", "2":
+		return unix.SIGINT, true
+	case "QUIT", "3":
+		return unix.SIGQUIT, true
 	case "0":
 		return 0, true
 	}
