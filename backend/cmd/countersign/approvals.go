@@ -141,19 +141,30 @@ func narrowing(e approval.Entry) string {
 }
 
 type approvalsAdd struct {
-	Agent   string        `help:"Agent id, or * for all." default:"*" placeholder:"ID"`
-	Cwd     string        `help:"Only in this folder or below." placeholder:"PATTERN"`
-	Args    []string      `help:"Leading arguments that must be equal; * matches one." placeholder:"WORD"`
-	Exact   bool          `help:"No further arguments."`
-	Env     []string      `help:"A variable that the program may be given, with this value; may be repeated." placeholder:"NAME=VALUE" sep:"none"`
-	Any     bool          `name:"any-value" help:"Let --env NAME=* stand for any value of the variable."`
-	Session string        `help:"Only in this session." placeholder:"KEY"`
-	Require string        `help:"Only a file with the recorded sha256 or signer, though its package manager changed it." enum:",sha256,signer" default:"" placeholder:"WHAT"`
-	For     time.Duration `help:"End after this time." placeholder:"D"`
-	Uses    int           `help:"End after so many uses." placeholder:"N"`
-	Note    string        `help:"A note for people." placeholder:"TEXT"`
-	Deny    bool          `help:"Add a rule to the denylist instead."`
-	Pattern string        `arg:"" help:"Path pattern, such as /usr/bin/uname or ~/bin/*."`
+	Agent   string             `help:"Agent id, or * for all." default:"*" placeholder:"ID"`
+	Cwd     string             `help:"Only in this folder or below." placeholder:"PATTERN"`
+	Args    []string           `help:"Leading arguments that must be equal; * matches one." placeholder:"WORD"`
+	Exact   bool               `help:"No further arguments."`
+	Env     []string           `help:"A variable that the program may be given, with this value; may be repeated." placeholder:"NAME=VALUE" sep:"none"`
+	Any     bool               `name:"any-value" help:"Let --env NAME=* stand for any value of the variable."`
+	Allows  []approval.Allowed `help:"An effect that asks otherwise and is covered, by a word (below); may be repeated." placeholder:"WORD"`
+	Hosts   []string           `help:"The only hosts that --allows reads-network or sends-network is for." placeholder:"HOST"`
+	Session string             `help:"Only in this session." placeholder:"KEY"`
+	Require string             `help:"Only a file with the recorded sha256 or signer, though its package manager changed it." enum:",sha256,signer" default:"" placeholder:"WHAT"`
+	For     time.Duration      `help:"End after this time." placeholder:"D"`
+	Uses    int                `help:"End after so many uses." placeholder:"N"`
+	Note    string             `help:"A note for people." placeholder:"TEXT"`
+	Deny    bool               `help:"Add a rule to the denylist instead."`
+	Pattern string             `arg:"" help:"Path pattern, such as /usr/bin/uname or ~/bin/*."`
+}
+
+// Help lists the words of --allows.
+func (approvalsAdd) Help() string {
+	text := "Words of --allows:"
+	for _, word := range approval.AllAllowed {
+		text += "\n  " + string(word)
+	}
+	return text
 }
 
 func (c approvalsAdd) Run(p *program) error {
@@ -163,6 +174,9 @@ func (c approvalsAdd) Run(p *program) error {
 	env, err := c.variables()
 	if err != nil {
 		return err
+	}
+	if c.Deny && len(c.Allows)+len(c.Hosts) > 0 {
+		return exit{exitUsage, "a rule of the denylist covers no effects: leave --allows and --hosts out"}
 	}
 	if c.For > approval.LeaseLimit {
 		return exit{exitUsage, "--for is 720h (30 days) at most; without it the entry stays until it is removed"}
@@ -176,7 +190,7 @@ func (c approvalsAdd) Run(p *program) error {
 		params["deny"] = approval.DenyRule{Pattern: c.Pattern, Args: c.Args, Reason: c.Note}
 	} else {
 		e := approval.Entry{
-			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact, Env: env,
+			Pattern: c.Pattern, Cwd: c.Cwd, Args: c.Args, ArgsExact: c.Exact, Env: env, Allows: c.Allows, Hosts: c.Hosts,
 			SessionKey: c.Session, RequireIdentity: c.Require, Note: c.Note, AddedBy: "command line", AddedAt: time.Now().UnixMilli(),
 		}
 		if c.For > 0 {
