@@ -11,12 +11,13 @@ import (
 	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// background is a command in the background: its segments are those from one to the one
-// before another. It runs at the same time as all from since on, and where it is in a
-// loop, it may run more than once at the same time.
+// background is a command in the background, or a stage of a pipeline: its segments are
+// those from one to the one before another. It runs at the same time as all from since to
+// the one before until, 0 for the end of the text, and where it is in a loop, it may run
+// more than once at the same time.
 type background struct {
-	from, to, since int
-	again           bool
+	from, to, since, until int
+	again                  bool
 }
 
 // inBackground plans `COMMAND &`: a subshell that may run until the text is over.
@@ -162,19 +163,30 @@ func redirectsInput(stmt *syntax.Stmt) bool {
 // meets reports whether one segment and some of others may run at the same time,
 // because the one or the others are in the background.
 func (b background) meets(one, from, to int) bool {
-	inside, outside := from < b.to && to > b.from, to > b.since && (from < b.from || to > b.to)
+	begun := func(from, to int) bool { return to > b.since && (b.until == 0 || from < b.until) }
+	inside, outside := from < b.to && to > b.from, begun(from, to) && (from < b.from || to > b.to)
 	if b.from <= one && one < b.to {
 		return outside || inside && b.again
 	}
-	return one >= b.since && inside
+	return begun(one, one+1) && inside
+}
+
+// stages are those of all pipelines, which run at the same time.
+func (t *textJob) stages() (list []background) {
+	for _, starts := range t.pipes {
+		for i := range len(starts) - 1 {
+			list = append(list, background{from: starts[i], to: starts[i+1], since: starts[0], until: starts[len(starts)-1]})
+		}
+	}
+	return list
 }
 
 // changedMeanwhile asks where a program is in a file that something else may write at the
 // same time, or where files are looked at that something else may put there, links too, and
-// one of the two is in the background.
+// one of the two is in the background, or both are in a pipeline.
 func (t *textJob) changedMeanwhile() {
 	segments := t.plan.Segments
-	for _, b := range t.background {
+	for _, b := range append(t.stages(), t.background...) {
 		if !t.spend(1) {
 			return
 		}
@@ -192,7 +204,10 @@ func (t *textJob) changedMeanwhile() {
 				}
 				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))
 				if carried || segments[i].FromFile && k != i && writesAnything(segments[k]) {
-					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0]))
+					why := finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0])
+					if !slices.Contains(segments[i].Findings, why) {
+						segments[i].Findings = append(segments[i].Findings, why)
+					}
 					break
 				}
 			}

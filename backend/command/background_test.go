@@ -84,6 +84,16 @@ func TestBackground(t *testing.T) {
 		{`for f in a b; do cp $f sub & done; wait`, `seq(for(background(cp $f sub)), wait) cp:runtime-value cp:runtime-value`},
 		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
 
+		// All stages of a pipeline run at the same time.
+		{`mv a b | rg x`, `pipe(mv a b, rg x) rg:runtime-value`},
+		{`rg x | mv a b`, `pipe(rg x, mv a b) rg:runtime-value`},
+		{`git checkout x | cat a`, `pipe(git checkout x, cat a) cat:runtime-value`},
+		{`git checkout x 2>&1 | cat`, `pipe(git checkout x, cat)`},
+		{`git pull | wc -l; cat a`, `seq(pipe(git pull, wc -l), cat a)`},
+		{`cat a; git pull | wc -l`, `seq(cat a, pipe(git pull, wc -l))`},
+		{`cat a | { wc; git pull; }`, `pipe(cat a, seq(wc, git pull)) cat:runtime-value`},
+		{`git log | rg x a`, `pipe(git log, rg x a)`},
+
 		// What git brings may be anything.
 		{`git merge main & rg x`, `seq(background(git merge main), rg x) rg:runtime-value`},
 		{`rg x & git pull`, `seq(background(rg x), git pull) rg:runtime-value`},

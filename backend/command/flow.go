@@ -319,40 +319,6 @@ func (t *textJob) plainly(word *syntax.Word) string {
 	return name.String()
 }
 
-// overtaken asks where one stage of a pipeline reads its program from a file
-// while another one may write it: all stages run at once.
-func (t *textJob) overtaken() {
-	segments := t.plan.Segments
-	if !slices.ContainsFunc(segments, func(s approval.Segment) bool { return s.FromFile }) {
-		return
-	}
-	for _, stages := range t.pipes {
-		stage := make([]int, len(segments)) // of each segment; 0 for one that is in none
-		writers := map[int]string{}         // by stage
-		for i, seg := range segments {
-			if seg.Via > 0 { // it is where what starts it is
-				stage[i] = stage[seg.Via-1]
-			} else if i < stages[len(stages)-1] {
-				stage[i], _ = slices.BinarySearch(stages, i+1)
-			}
-			if writesAnything(seg) {
-				writers[stage[i]] = seg.Argv[0]
-			}
-		}
-		for i := range segments {
-			if !segments[i].FromFile || stage[i] == 0 {
-				continue
-			}
-			for at := 1; at < len(stages); at++ {
-				if writer := writers[at]; writer != "" && at != stage[i] {
-					segments[i].Findings = append(segments[i].Findings, finding(approval.ReasonRuntimeValue, "%s may write the file with its program as it runs", writer))
-					break
-				}
-			}
-		}
-	}
-}
-
 // startsStage reports whether bash reads the beginning of a later stage as we
 // do: there, time is a program, and ! a mistake.
 func (t *textJob) startsStage(stage *syntax.Stmt, dir string) bool {

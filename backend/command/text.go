@@ -44,7 +44,6 @@ func (j *job) text(text, shell string) {
 		j.nested(i)
 	}
 	j.inVenvs()
-	t.overtaken()
 	t.changedMeanwhile()
 	t.startsOutputs()
 	t.judgeFed()
