@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/command"
+)
+
+// suggested is the width in which most people would remember a yes to a command, so
+// that they are not asked again and nothing passes that they would want to see: any
+// arguments of what only reads, the first words of what has commands, and exactly
+// this of what deletes, sends or is not known.
+func (p part) suggested() approval.Width {
+	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
+	name := path.Base(p.Argv[0])
+	switch {
+	case command.OnlyReads([]string{name}) && !p.asksFor(approval.AllowNetworkSends, approval.AllowThisCode, approval.AllowProjectCode):
+		return approval.WidthProgram
+	case command.OnlyReads(behindOptions(p.Segment)):
+		return approval.WidthWords
+	case has(approval.EffectDeletes), has(approval.EffectNetwork) && !command.OnlyWorks(behindOptions(p.Segment)):
+		return approval.WidthExact
+	case p.Profiled && p.inProject && command.OnlyWorks([]string{name}):
+		return approval.WidthProgram // a checker or a test runner, whatever it is told
+	case p.Profiled && p.Kind == approval.KindChanger && command.CommandWords(p.Argv) == 0:
+		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
+	case slices.ContainsFunc(firstWords(p.Segment), reachingName), morePerLine()[name], namesLater(p.Segment):
+		return approval.WidthExact
+	case p.inProject && !p.Profiled && len(firstWords(p.Segment)) == 0 && !reachingName(p.Program.File.Path):
+		return approval.WidthProgram // built there, and told files and flags
+	case p.Profiled, p.inProject:
+		return approval.WidthWords
+	}
+	return approval.WidthExact
+}
+
+// reachingName reports whether a name, as that of a program or of a task, has one of the
+// words of reaching.
+func reachingName(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(path.Base(name)), func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(word string) bool { return reaching()[word] })
+}
+
+// asksFor reports whether a part asks for one of these effects.
+func (p part) asksFor(effects ...approval.Allowed) bool {
+	return slices.ContainsFunc(p.Findings, func(f approval.Finding) bool { return slices.Contains(effects, f.Allowed) })
+}
+
+// reaching are words that in most programs send, publish, delete or start something
+// else.
+var reaching = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(`apply auth config create delete deploy destroy exec install link login logout post promote publish
+		push release remove reset rm rollback send serve set ssh start sudo sync token uninstall unlink unpublish upload`) {
+		set[word] = true
+	}
+	return set
+})
+
+// morePerLine are programs of which each further word can be a job like the first:
+// "make test deploy".
+var morePerLine = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{"make": true, "gmake": true, "just": true, "task": true}
+})
+
+// namesLater reports whether the first words start what a later word names, as
+// "nx run-many -t deploy" does.
+func namesLater(s *approval.Segment) bool {
+	list := firstWords(s)
+	return len(list) > 0 && slices.Contains([]string{"affected", "exec", "run", "run-many", "task", "x"}, list[len(list)-1])
+}
