@@ -31,6 +31,9 @@ const (
 	// AllowThisCode is program text in the arguments or the input: only with exact
 	// arguments, and with the same text as input (Entry.Input).
 	AllowThisCode Allowed = "runs-this-code"
+	// AllowReadingCode is program text in the arguments or the input that surely does
+	// nothing but read its input and files of the project that it names, and print.
+	AllowReadingCode Allowed = "runs-reading-code"
 	// AllowUnknown is what nobody knows a program to do: only with exact arguments, and
 	// where the request feeds it nothing.
 	AllowUnknown Allowed = "unknown-effects"
@@ -40,7 +43,7 @@ const (
 )
 
 // AllAllowed are all words of Entry.Allows.
-var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowUnknown, AllowRemovals}
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowReadingCode, AllowUnknown, AllowRemovals}
 
 func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
 

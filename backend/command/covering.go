@@ -16,6 +16,8 @@ func (a *arguments) covering(e effect, r rule, u use) approval.Allowed {
 		return a.allowedWrite(u)
 	case "down":
 		return a.allowedRemoval(u)
+	case effectPython:
+		return a.allowedCode(u.value)
 	}
 	return r.allowed
 }

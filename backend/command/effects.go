@@ -29,10 +29,10 @@ func (j *job) effects(seg *approval.Segment) {
 	}
 	args, reader := j.profiled(seg), readerWords{}
 	if args != nil {
+		j.fedProgram(seg, args)
 		seg.Profiled, seg.Looked, seg.FromFile, seg.Effects, seg.Code, seg.Command = true, args.looked, args.program, args.effects, args.code, args.command
 		seg.Targets = args.changed(path.Base(seg.Program.Path))
 		seg.At = args.goes()
-		j.fedProgram(seg, args)
 		j.exactly(seg, args)
 		seg.Findings = append(seg.Findings, args.findings...)
 	} else {
@@ -64,8 +64,8 @@ func (j *job) effects(seg *approval.Segment) {
 	j.arrives(seg, args)
 }
 
-// fedProgram marks the program that an interpreter reads from its input, where that is
-// a text which the request holds: an entry can cover just this one.
+// fedProgram judges the program that an interpreter reads from its input, where that is
+// a text which the request holds: an entry can cover just this one, or all that only read.
 func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 	if len(args.input) == 0 || seg.Kind != approval.KindInterpreter || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
 		return
@@ -83,8 +83,12 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
+	covers, value := approval.AllowThisCode, hex.EncodeToString(sum[:])
+	if ReadsCode(path.Base(seg.Program.Path)) && j.bytes(len(text)) && args.onlyReads(text) {
+		covers, value = approval.AllowReadingCode, ""
+	}
 	for _, i := range args.input {
-		args.findings[i].Allowed, args.findings[i].Value = approval.AllowThisCode, hex.EncodeToString(sum[:])
+		args.findings[i].Allowed, args.findings[i].Value = covers, value
 	}
 }
 

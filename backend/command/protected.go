@@ -83,7 +83,9 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 	}
 	switch {
 	case read == nil || len(read.findings) > 0:
-		names = j.attached(names)
+		if names = j.attached(names); read != nil {
+			names = append(names, read.values...)
+		}
 	default: // it says which of its words name files
 		dirs, names = append(dirs, read.dir), read.values
 		if (len(read.commands) > 0 || j.feeds > 0) && slices.ContainsFunc(names, aims) {

@@ -55,6 +55,11 @@ func OnlyReads(argv []string) bool {
 	return slices.ContainsFunc(readingTools(), func(t Tool) bool { return t.begins(argv) })
 }
 
+// AlwaysReads reports the same of a program whatever it is given.
+func AlwaysReads(name string) bool {
+	return slices.ContainsFunc(readingTools(), func(t Tool) bool { return t.Name == name && len(t.Args) == 0 && !t.Exact })
+}
+
 // begins reports whether a command begins with the words of a tool.
 func (t Tool) begins(argv []string) bool {
 	if t.Name != argv[0] && t.Name != path.Base(argv[0]) || len(argv)-1 < len(t.Args) || t.Exact && len(argv)-1 != len(t.Args) {

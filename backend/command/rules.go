@@ -33,6 +33,8 @@ const (
 	effectText    effect = "text"     // is text: it names nothing
 	effectPlain   effect = "plain"    // is a file that it reads
 	effectEdits   effect = "edits"    // edits the files that the operands name, and keeps them under its value
+	effectSource  effect = "source"   // is code
+	effectPython  effect = "python"   // is code of Python
 	effectGoFile  effect = "gofile"   // is a package, or one of the files, that it runs; what follows is for that
 )
 
@@ -91,7 +93,8 @@ func allEffects() map[effect]rule {
 		effectRun:     {},
 		"starts":      {code: true, reason: starts, says: "%[1]s starts a program"},
 		"code":        {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code"},
-		"source":      {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code", allowed: approval.AllowThisCode},
+		effectPython:  {program: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code", allowed: approval.AllowThisCode},
+		effectSource:  {code: true, reason: approval.ReasonInlineCode, says: "%[1]s runs code", allowed: approval.AllowThisCode},
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
@@ -442,7 +445,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if option != "it" && e != "folder" && (value != "" || word.open != nil) {
 		a.valued = true
 	}
-	if e == "source" {
+	if e == effectSource || e == effectPython {
 		a.has["source"] = true
 	}
 	u := use{p, option, p.name, value}

@@ -82,6 +82,7 @@ var allowedWords = map[approval.Allowed]string{
 	approval.AllowNetworkReads:  "requests that send nothing",
 	approval.AllowNetworkSends:  "requests that may send something",
 	approval.AllowThisCode:      "exactly this code",
+	approval.AllowReadingCode:   "code that only reads and prints",
 	approval.AllowUnknown:       "effects that nobody knows",
 	approval.AllowRemovals:      "deleting what it finds below named folders",
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -28,7 +29,10 @@ func firstWords(s *approval.Segment) []string {
 	}
 	n := command.CommandWords(append([]string{s.Argv[0]}, args...))
 	behind, named := targets[name]
+	code := slices.ContainsFunc(s.Findings, func(f approval.Finding) bool { return f.Allowed == approval.AllowReadingCode })
 	switch {
+	case code:
+		n = slices.Index(args, "-c") + 1
 	case named && behind == strings.Join(args[:n], " ") && n < len(args) && isCommandWord(args[n]):
 		n++
 	case s.Kind == approval.KindInterpreter && s.Profiled && n == 0 && len(args) > 0 && strings.ContainsAny(args[0], "./") && args[0][0] != '-':

@@ -96,7 +96,7 @@ func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 	switch {
 	case slices.ContainsFunc(s.Findings, unknown):
 		return approval.WideUnknown
-	case command.OnlyReads([]string{path.Base(s.Argv[0])}):
+	case command.AlwaysReads(path.Base(s.Argv[0])):
 		return approval.WideNot // its other arguments ask
 	case w == approval.WidthProgram && s.Profiled && (s.Kind == approval.KindStarter || s.Kind == approval.KindChanger) && !onlyMakes(path.Base(s.Argv[0])):
 		return approval.WideChanges

@@ -18,9 +18,9 @@ func (p part) suggested() approval.Width {
 	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
 	name := path.Base(p.Argv[0])
 	switch {
-	case command.OnlyReads([]string{name}) && !p.asksFor(approval.AllowNetworkSends, approval.AllowThisCode, approval.AllowProjectCode):
+	case command.AlwaysReads(name) && !p.asksFor(approval.AllowNetworkSends, approval.AllowThisCode, approval.AllowProjectCode):
 		return approval.WidthProgram
-	case command.OnlyReads(behindOptions(p.Segment)):
+	case command.OnlyReads(behindOptions(p.Segment)), p.asksFor(approval.AllowReadingCode):
 		return approval.WidthWords
 	case has(approval.EffectDeletes), has(approval.EffectNetwork) && !command.OnlyWorks(behindOptions(p.Segment)):
 		return approval.WidthExact

@@ -72,6 +72,8 @@ func (s Start) allows(tool command.Tool) []approval.Allowed {
 		return []approval.Allowed{approval.AllowProjectCode, approval.AllowProjectWrites, approval.AllowTempWrites}
 	case len(tool.Hosts) > 0:
 		return []approval.Allowed{approval.AllowNetworkReads, approval.AllowTempWrites}
+	case command.ReadsCode(tool.Name):
+		return []approval.Allowed{approval.AllowReadingCode, approval.AllowTempWrites}
 	}
 	return []approval.Allowed{approval.AllowTempWrites}
 }

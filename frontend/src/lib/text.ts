@@ -241,6 +241,7 @@ export const panel = {
     'reads-network': 'ask',
     'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
+    'runs-reading-code': 'run code that only reads and prints',
     'unknown-effects': 'do what is not known',
     'deletes-project': 'delete what it finds below named folders',
   } as Record<string, string>,
