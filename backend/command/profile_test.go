@@ -14,7 +14,7 @@ import (
 
 // settings are files that are there for the examples that name them.
 var settings = strings.Fields(`.eslintrc.json .golangci.yml .mocharc.yml .pre-commit-config.yaml .prettierrc .pylintrc .rubocop.yml
-	biome.json eslint.config.mjs jest.config.ts mypy.ini pyproject.toml pytest.ini setup.cfg vitest.config.ts`)
+	biome.json eslint.config.mjs jest.config.ts mypy.ini pyproject.toml pytest.ini setup.cfg vite.config.ts vitest.config.ts`)
 
 // examined judges one command by its profile, in a folder of its own.
 func examined(argv []string) approval.Segment {

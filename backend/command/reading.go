@@ -23,6 +23,8 @@ type Tool struct {
 	// Hosts are the only ones that it may ask something, of a program that asks
 	// servers: an entry without hosts would let it ask and send anything.
 	Hosts []string
+	// Installed says that a project may bring the program itself, among its packages.
+	Installed bool
 }
 
 // ReadingTools are all of them, by name: programs that only read by their kind,

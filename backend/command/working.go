@@ -15,7 +15,9 @@ func WorkTools() (tools []Tool) {
 	known := profiles().programs
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		for _, words := range known[name].works {
-			tools = append(tools, toolOf(name, words))
+			t := toolOf(name, words)
+			t.Installed = known[name].is["installed"]
+			tools = append(tools, t)
 		}
 	}
 	return tools
@@ -26,6 +28,7 @@ const (
 	oneTask   = "@task"   // one, and any words behind it, which are for the task
 	onlyTasks = "@tasks"  // any number of them, with options and VARIABLE=VALUE between them
 	oneScript = "@script" // a file in a folder for scripts, and any words behind it
+	onlyNames = "@names"  // one or more words that are no options, and a message
 )
 
 // taskPattern is the pattern of arguments, each ended by NUL, of which the first n may
@@ -37,14 +40,27 @@ func taskPattern(mark string, n int) string {
 		return before + taskName() + `\x00`
 	case oneScript:
 		return before + scriptName() + `\x00`
+	case onlyNames:
+		return before + `(?:-m\x00[^\x00]*\x00)?(?:[^\x00-][^\x00]*\x00)+(?:-m\x00[^\x00]*\x00)?$`
 	}
 	return before + `(?:(?:-[^\x00]*|[A-Z][A-Z0-9_]*=[^\x00]*|[0-9]+|` + taskName() + `)?\x00)*$`
+}
+
+// PrintTools are programs that only read, whatever they are given, and print: what they
+// print may be written to a file of a project.
+func PrintTools() (tools []Tool) {
+	for _, t := range ReadingTools() {
+		if len(t.Args) == 0 && !t.Exact && len(t.Hosts) == 0 {
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 // TasksOf says in words what a pattern of arguments is that a profile made, "" for one
 // of somebody else.
 func TasksOf(pattern string) string {
-	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}} {
+	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}, {onlyNames, "no options but a message"}} {
 		for n := range maxBeforeTasks {
 			if pattern == taskPattern(mark.mark, n) {
 				return mark.words

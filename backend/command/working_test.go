@@ -9,7 +9,14 @@ import (
 
 // onlyWorking are the effects that may pass in what is said to work on a project,
 // besides those of reading: what they name lies in it.
-var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down")
+var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down copy modes over")
+
+// inFolder are those that say for themselves that what is written lies in the project.
+var inFolder = words("out into each copy modes")
+
+// asWork are commands with the name of one that is no work: biome's ci only checks, git
+// stages and puts away, and with compose the project's own file says what starts.
+var asWork = words("biome/ci git/add worktree/add stash/push migrations/add compose/up compose/create docker-compose/up docker-compose/create podman-compose/up podman-compose/create")
 
 // notWork are words that publish, install, remove or change what is not the project's.
 var notWork = words("publish deploy release push upload login install i ci add update upgrade up remove rm uninstall un link dlx create init")
@@ -19,16 +26,16 @@ var notWork = words("publish deploy release push upload login install i ci add u
 func TestWorksOnlyWorks(t *testing.T) {
 	for name, p := range profiles().programs {
 		for _, words := range p.works {
-			at, script := p, strings.HasSuffix(words, oneScript)
+			at, under, script := p, name, strings.HasSuffix(words, oneScript)
 			for word := range strings.SplitSeq(strings.TrimSuffix(words, "/."), "/") {
-				if script = script || strings.HasSuffix(word, ".py"); strings.HasSuffix(word, ".py") {
+				if script = script || ofProject(word); ofProject(word) {
 					break // the rest is for that
 				}
 				switch sub := at.subs[word]; {
-				case notWork()[word] && name != "biome" && name != "git": // whose ci only checks, and whose add stages
+				case notWork()[word] && !asWork()[under+"/"+word]:
 					t.Errorf("%s %s leaves the project", name, words)
 				case sub != nil:
-					at = sub
+					at, under = sub, word
 				case word == "" || word == "*" || strings.HasPrefix(word, "@"):
 				case strings.HasPrefix(word, "-"):
 					if o, known := at.options[word]; !known || o.effect != effectNone && !onlyReading()[string(o.effect)] && !onlyWorking()[string(o.effect)] {
@@ -44,8 +51,25 @@ func TestWorksOnlyWorks(t *testing.T) {
 			if script && at.operands[0] != effectScript {
 				t.Errorf("%s %s is no script of the project", name, words)
 			}
-			if !script && !p.is["project"] && !at.is["project"] && len(p.lists["given"]) == 0 && name != "shellcheck" {
+			inside := slices.ContainsFunc(append(slices.Clone(at.operands), at.last), func(e effect) bool { return inFolder()[string(e)] })
+			if !script && !inside && !p.is["project"] && !at.is["project"] && len(p.lists["given"]) == 0 && name != "shellcheck" {
 				t.Errorf("%s starts or writes in any folder", name)
+			}
+		}
+	}
+}
+
+// ofProject reports whether the first word of a command is a script that a framework
+// gives each project; what follows is for that.
+func ofProject(word string) bool { return strings.HasSuffix(word, ".py") || word == "artisan" }
+
+// TestOverIsGits: what git overwrites under the effect "over" asks, as its entries in
+// the start write no files.
+func TestOverIsGits(t *testing.T) {
+	for name, p := range profiles().programs {
+		for words, sub := range p.subs {
+			if name != "git" && slices.Contains(sub.operands, "over") && len(p.works) > 0 {
+				t.Errorf("%s %s overwrites files", name, words)
 			}
 		}
 	}
@@ -102,6 +126,13 @@ func TestTasks(t *testing.T) {
 		{oneScript, 0, "scripts", false},
 		{oneScript, 0, "-e scripts/x.py", false},
 		{oneScript, 0, "manage.py flush", false},
+		{onlyNames, 1, "merge origin/main", true},
+		{onlyNames, 1, "merge main -m Merge", true},
+		{onlyNames, 1, "merge", false},
+		{onlyNames, 1, "merge -s ours main", false},
+		{onlyNames, 1, "merge main -Xtheirs", false},
+		{onlyNames, 1, "merge main --no-verify", false},
+		{onlyNames, 1, "branch -D main", false},
 	} {
 		args := strings.Fields(row.args)
 		if len(args) == 0 {
@@ -112,7 +143,7 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%s behind %d of %q: %v", row.mark, row.n, row.args, got)
 		}
 	}
-	for _, mark := range []string{oneTask, onlyTasks, oneScript} {
+	for _, mark := range []string{oneTask, onlyTasks, oneScript, onlyNames} {
 		if n := len(taskPattern(mark, 3)); n > 4096 { // what a policy file holds
 			t.Errorf("a pattern of %s of %d bytes", mark, n)
 		}

@@ -60,7 +60,7 @@ func (s Start) tools() []command.Tool {
 	case DeveloperTools:
 		return command.ReadingTools()
 	case ProjectCommands:
-		return command.WorkTools()
+		return append(command.WorkTools(), command.PrintTools()...)
 	}
 	return nil
 }
@@ -68,6 +68,10 @@ func (s Start) tools() []command.Tool {
 // allows are the effects that the entry of a tool covers besides.
 func (s Start) allows(tool command.Tool) []approval.Allowed {
 	switch {
+	case s == ProjectCommands && tool.Name == "git": // under it, a checkout overwrites files
+		return []approval.Allowed{approval.AllowProjectCode, approval.AllowTempWrites}
+	case s == ProjectCommands && command.AlwaysReads(tool.Name):
+		return []approval.Allowed{approval.AllowProjectWrites, approval.AllowTempWrites}
 	case s == ProjectCommands:
 		return []approval.Allowed{approval.AllowProjectCode, approval.AllowProjectWrites, approval.AllowTempWrites}
 	case len(tool.Hosts) > 0:
@@ -112,8 +116,14 @@ func (s Start) Make(project string, program Program) Made {
 		}
 	}
 	if s == ProjectCommands {
-		for _, pattern := range installed(project) {
-			m.add(s.narrowed(approval.Entry{Pattern: pattern}, command.Tool{}, project), pattern)
+		for _, tool := range command.WorkTools() {
+			if tool.Installed {
+				pattern := project + "/**/*bin/" + tool.Name // as node_modules/.bin and .venv/bin
+				if strings.Contains(tool.Name, ".") { // what a link in node_modules/.bin leads to
+					pattern = project + "/**/node_modules/**/" + tool.Name
+				}
+				m.add(s.narrowed(approval.Entry{Pattern: pattern}, tool, project), pattern)
+			}
 		}
 	}
 	return m
@@ -139,15 +149,4 @@ func (m *Made) add(e approval.Entry, name string) {
 		}
 	}
 	m.Entries, m.Names = append(m.Entries, e), append(m.Names, name)
-}
-
-// installed are patterns of the programs in the project's own folders of packages, as
-// node_modules/.bin and .venv/bin are, that only check and test.
-func installed(project string) (patterns []string) {
-	for _, tool := range command.WorkTools() {
-		if len(tool.Args) == 0 && !tool.Exact && tool.ArgPattern == "" && !strings.Contains(tool.Name, ".") {
-			patterns = append(patterns, project+"/**/*bin/"+tool.Name)
-		}
-	}
-	return patterns
 }
