@@ -263,6 +263,9 @@ func (a *arguments) read(p *profile, args []argument) {
 			if p.always != effectNone {
 				a.effect(p, p.always, "it", argument{})
 			}
+		case a.count == 0 && a.inPackages(p, word) != nil:
+			p = a.inPackages(p, word)
+			a.begin(p)
 		default:
 			if a.operand(p, word, args) {
 				return
@@ -329,6 +332,7 @@ func (a *arguments) plainly() bool {
 
 // begin looks at where a program or a subcommand starts what the project names.
 func (a *arguments) begin(p *profile) {
+	a.has["joined"] = a.has["joined"] || p.is["joined"]
 	if p.is["project"] {
 		a.shows(approval.EffectProject)
 	}

@@ -98,9 +98,10 @@ func (l *library) become() error {
 		if program == nil {
 			return fmt.Errorf("there is no program %q for %s", name, p.name)
 		}
+		joined := p.is["joined"]
 		*p = *program
-		p.reading, p.is = nil, maps.Clone(program.is)
-		p.is["project"] = true
+		p.reading, p.works, p.is = nil, nil, maps.Clone(program.is)
+		p.is["project"], p.is["joined"] = true, joined || program.is["joined"]
 	}
 	l.likes = nil
 	return nil

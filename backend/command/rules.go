@@ -455,7 +455,7 @@ func (a *arguments) effect(p *profile, e effect, option string, word argument) {
 	if p.is["atfile"] && strings.HasPrefix(value, "@") {
 		a.unknown(p, "the file of words %q", value)
 	}
-	if p.is["joined"] && strings.ContainsAny(value, "$`\\'\";&|<>\n") {
+	if (p.is["joined"] || a.has["joined"]) && strings.ContainsAny(value, "$`\\'\";&|<>\n") {
 		a.find(approval.ReasonStartsProgram, "%s puts %q into a line of a shell", u.who, value)
 	}
 	flat := strings.ReplaceAll(value, "/", "\x00") // for a * that stands for it

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,18 @@ func (a *arguments) tool(p *profile, word argument, rest []argument) {
 		return
 	}
 	a.unknown(p, "the word %q", name)
+}
+
+// inPackages is the profile of a program that is started in each of some packages, which
+// nobody looked at, where all that it can do is to check and test a project.
+func (a *arguments) inPackages(p *profile, word argument) *profile {
+	if !slices.Equal(p.operands, []effect{effectTool}) || word.open != nil || word.made || !a.gave("-r", "--recursive", "-F", "--filter") {
+		return nil
+	}
+	if known := profiles().programs[word.text]; known != nil && known.is["installed"] && slices.Equal(known.works, []string{""}) {
+		return known
+	}
+	return nil
 }
 
 // ofVenv puts the program of the project's own .venv in the place of a name, where
