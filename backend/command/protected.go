@@ -108,7 +108,7 @@ func (j *job) protectedArgument(seg *approval.Segment, read *arguments, reader r
 		names = append(slices.Clone(names), ".")
 	}
 	// A folder is nothing to a program that reads files one by one.
-	folders := !lists && (walks || seg.Kind != approval.KindReader)
+	folders := !lists && (walks || seg.Kind != approval.KindReader && (read == nil || len(read.edited) == 0))
 	for _, dir := range slices.Compact(dirs) {
 		judged := map[string]bool{}
 		for _, name := range names {

@@ -9,7 +9,7 @@ import (
 
 // onlyWorking are the effects that may pass in what is said to work on a project,
 // besides those of reading: what they name lies in it.
-var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down copy modes over")
+var onlyWorking = words("inside lock folder script gofile usual context here module out into each task switch goflags setting down copy modes over ref")
 
 // inFolder are those that say for themselves that what is written lies in the project.
 var inFolder = words("out into each copy modes")
