@@ -282,7 +282,7 @@ var texts = []struct{ in, want string }{
 	{`curl "http://localhost:$USER/x"`, `curl "http://localhost:$USER/x" curl:runtime-value`},
 	{`curl "http://localhost:80/$USER"`, `curl "http://localhost:80/$USER" curl:uses-network`},
 	{`curl -H "X-Id: $USER" http://x`, `curl -H "X-Id: $USER" http://x curl:uses-network`},
-	{`curl "f$USER"`, `curl "f$USER" curl:runtime-value`},
+	{`curl "f$USER"`, `curl "f$USER" curl:uses-network`},
 	{`curl -d "@a$USER" http://x`, `curl -d "@a$USER" http://x curl:runtime-value curl:uses-network`},
 	{`curl -d "$USER" http://x`, `curl -d "$USER" http://x curl:runtime-value curl:uses-network`},
 	{`make TAG=latest`, `make TAG=latest`},

@@ -10,8 +10,8 @@ import (
 
 // A word that only the run can tell is often one of a few that the text holds: the
 // names that a loop goes through, a number, a name that was put together. A command
-// is tried with each of them, and where each would only read, it asks no more than
-// these do. What the word becomes is judged again before the start in any case.
+// is tried with each of them, and where each would only read, build or test, it asks no
+// more than these do. What the word becomes is judged again before the start in any case.
 
 // maxTried bounds how many commands one is tried as, and maxTries all of a text.
 const (
@@ -105,7 +105,8 @@ func (t *textJob) gives(name string, parts approval.Word, dir string) {
 }
 
 // tried judges a command by all that it may be, or by what is like it, where its words
-// are known so far and each of them would only read. Of any other it says nothing.
+// are known so far and each of them would only read, build or test. Of any other it says
+// nothing.
 func (t *textJob) tried(seg *approval.Segment) {
 	if len(seg.Open) == 0 || seg.Open[0].At == 0 || seg.Program == nil || !seg.Profiled || seg.Floor != "" || seg.Ours || len(seg.Findings) == 0 || len(seg.Assigns) > 0 || !goesOn(seg.Redirects) {
 		return
@@ -128,20 +129,39 @@ func (t *textJob) tried(seg *approval.Segment) {
 	if t.tries += len(list); t.tries > maxTries {
 		return
 	}
-	walks, effects := seg.Walks, slices.Clone(seg.Effects)
+	walks, looked, effects := seg.Walks, seg.Looked, slices.Clone(seg.Effects)
+	var asks []approval.Finding // of which each is for an entry to cover
+	like := slices.ContainsFunc(seg.Open, func(o approval.Open) bool { return o.Like })
 	for _, argv := range list {
 		if !t.spend(len(argv)) || !t.bytes(bytesOf(argv)) {
 			return
 		}
 		one := approval.Segment{Start: seg.Start, End: seg.End, Argv: argv, Dir: seg.Dir, Env: seg.Env, Search: seg.Search, Made: seg.Made}
 		t.shellWord(&one)
-		if !one.Program.Same(seg.Program) || !t.onlyReads(&one) {
+		if !one.Program.Same(seg.Program) || !t.onlyReads(&one) || like && len(one.Findings) > 0 {
 			return
 		}
-		walks, effects = walks || one.Walks, append(effects, one.Effects...)
+		for _, f := range one.Findings {
+			if !slices.Contains(asks, f) {
+				asks = append(asks, f)
+			}
+		}
+		walks, looked, effects = walks || one.Walks, looked || one.Looked, append(effects, one.Effects...)
 	}
 	slices.Sort(effects)
-	seg.Findings, seg.Walks, seg.Effects = nil, walks, slices.Compact(effects)
+	seg.Findings, seg.Walks, seg.Looked, seg.Effects = asks, walks, looked, slices.Compact(effects)
+}
+
+// onlyAsks reports whether a command asks a host that is known, and sends it nothing.
+func onlyAsks(f approval.Finding) bool {
+	return f.Reason == approval.ReasonNetwork && f.Allowed == approval.AllowNetworkReads && f.Value != ""
+}
+
+// isWork reports whether a command builds or tests a project whatever its words are. Of
+// git's, each is about other files.
+func isWork(seg *approval.Segment) bool {
+	argv := append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)
+	return argv[0] != "git" && slices.ContainsFunc(workTools(), func(t Tool) bool { return t.ArgPattern == "" && t.begins(argv) })
 }
 
 // isReading reports whether a command is one of those that only read, whatever options
@@ -155,12 +175,14 @@ func goesOn(list []approval.Redirect) bool {
 	return !slices.ContainsFunc(list, func(r approval.Redirect) bool { return r.To < approval.ToNull })
 }
 
-// onlyReads reports whether a command that was judged changes nothing, and starts
-// nothing but what the settings of a project name for a command that reads (git diff).
+// onlyReads reports whether a command that was judged changes nothing but what a build or
+// a test does, asks nothing but hosts, and starts nothing but what the project names for
+// a command that reads (git diff), builds or tests.
 func (t *textJob) onlyReads(seg *approval.Segment) bool {
-	if len(seg.Findings) > 0 || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
+	asks := slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return !onlyAsks(f) })
+	if asks || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
 		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool {
-			return e != approval.EffectNetwork && !(e == approval.EffectProject && isReading(seg))
+			return e != approval.EffectNetwork && !(e == approval.EffectProject && (isReading(seg) || isWork(seg)))
 		}) {
 		return false
 	}

@@ -27,8 +27,11 @@ type Disk interface {
 // not know: for folders without end in sight, and for patterns whose meaning
 // depends on the language.
 func Expand(d Disk, glob, dir string) ([]string, bool) {
-	if dir == "" && !strings.HasPrefix(glob, "/") || strings.Contains(glob, "//") {
+	if dir == "" && !strings.HasPrefix(glob, "/") {
 		return nil, false
+	}
+	if folder, _, twice := strings.Cut(glob, "//"); twice {
+		return nil, nowhere(d, folder, dir) // http://host/path?query is no name of a file
 	}
 	if len(glob) > maxLength {
 		d.Spend(len(glob))
@@ -59,6 +62,12 @@ func Expand(d Disk, glob, dir string) ([]string, bool) {
 	found = slices.DeleteFunc(found, func(name string) bool { return !d.Exists(join(dir, name)) })
 	slices.Sort(found)
 	return found, true
+}
+
+// nowhere reports whether the folder with which a pattern begins is a plain name of
+// nothing, so that the pattern stands for no file.
+func nowhere(d Disk, folder, dir string) bool {
+	return folder != "" && len(folder) <= maxLength && !Special(folder) && d.Spend(1) && !d.Exists(join(dir, Unescape(folder)))
 }
 
 const (
