@@ -1,6 +1,9 @@
 package approval
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Plan is what a request would run. Package command makes it, policy judges
 // it, and the runner runs it: one value, so that what was judged is what runs.
@@ -332,11 +335,12 @@ type Redirect struct {
 	From   string `json:"from,omitempty"`
 	// Append tells that ToFile keeps what the file holds.
 	Append bool `json:"append,omitempty"`
-	// Word is the name of ToFile where only the run can tell it: File and Folder are
-	// nil then, Maybe are names that it may be, and By is the effect by which it may
-	// be written.
+	// Word is the name of ToFile or FromFile where only the run can tell it: File and
+	// Folder are nil then, Maybe are names that it may be, and By is the effect by which
+	// it may be written. Of FromFile, Maybe are all names, and Files what they lead to.
 	Word  Word     `json:"word,omitempty"`
 	Maybe []string `json:"-"`
+	Files []File   `json:"-"`
 	By    Allowed  `json:"by,omitempty"`
 }
 
@@ -344,6 +348,9 @@ type Redirect struct {
 // file that is written does not count.
 func (r Redirect) Same(o Redirect) bool {
 	if r.FD != o.FD || r.To != o.To || r.Text != o.Text || r.From != o.From || r.Append != o.Append || (r.File == nil) != (o.File == nil) || (r.Folder == nil) != (o.Folder == nil) {
+		return false
+	}
+	if !slices.EqualFunc(r.Files, o.Files, File.Same) || len(r.Files) > 0 && !slices.Equal(r.Maybe, o.Maybe) {
 		return false
 	}
 	switch {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -107,6 +108,9 @@ func (t *textJob) redirect(seg *approval.Segment, r *syntax.Redirect) ([]approva
 		if null && fd <= 0 {
 			return []approval.Redirect{{FD: 0, To: approval.ToNull}}, approval.Finding{}
 		}
+		if !known && fd <= 0 && t.namesInputs(seg, v) {
+			return t.openInput(seg, v)
+		}
 		return t.input(seg, target, known && fd <= 0)
 	case syntax.DplOut:
 		if known && (target == "1" || target == "2") && fd != 0 {
@@ -172,11 +176,61 @@ func (t *textJob) input(seg *approval.Segment, name string, known bool) ([]appro
 	if !known || t.who == approval.Theirs || seg.Dir == "" {
 		return nil, finding(approval.ReasonApprovalRequired, "it reads a file through a redirection")
 	}
-	file, err := t.look(join(seg.Dir, name))
-	if err != nil || !file.IsRegular() || !t.plan.Folder.Holds(file.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
-		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the project", name)
+	file, why := t.readable(seg.Dir, name)
+	if why.Reason != "" {
+		return nil, why
 	}
 	return []approval.Redirect{{FD: 0, To: approval.FromFile, File: &file}}, approval.Finding{}
+}
+
+// readable is a file that is there, in the session's folder.
+func (t *textJob) readable(dir, name string) (approval.File, approval.Finding) {
+	file, err := t.look(join(dir, name))
+	if err != nil || !file.IsRegular() || !t.plan.Folder.Holds(file.Path) || within(file.Path, "/proc") || within(file.Path, "/dev") {
+		return file, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the project", name)
+	}
+	return file, approval.Finding{}
+}
+
+// namesInputs reports whether the text holds all names of the file that a command reads
+// through a redirection.
+func (t *textJob) namesInputs(seg *approval.Segment, v value) bool {
+	if t.who != approval.Ours || !t.ring2 || t.noShell || len(seg.Argv) == 0 || seg.Dir == "" {
+		return false
+	}
+	if v.open == nil || !v.open.Known || v.open.Like || v.open.Many || len(v.words) != 1 || len(v.open.Maybe) == 0 || len(v.open.Maybe) > maxTried {
+		return false
+	}
+	return !slices.ContainsFunc(v.words[0], func(p approval.Part) bool {
+		return p.Kind != approval.PartText && (p.Kind != approval.PartVar || p.Form != nil || len(t.values[p.Text]) == 0)
+	})
+}
+
+// openInput reads `< "$f"`: each of the names leads to a file that may be read, and the
+// runner opens none but these.
+func (t *textJob) openInput(seg *approval.Segment, v value) ([]approval.Redirect, approval.Finding) {
+	r := approval.Redirect{FD: 0, To: approval.FromFile, From: seg.Dir, Word: v.words[0], Maybe: v.open.Maybe}
+	for _, name := range v.open.Maybe {
+		if !t.spend(1) || !t.bytes(len(name)) {
+			return nil, finding(approval.ReasonTooComplex, "it may read more files than can be looked at")
+		}
+		file, why := t.readable(seg.Dir, name)
+		if what := t.protected(name, seg.Dir, seg); why.Reason == "" && what != "" {
+			why = finding(approval.ReasonProtectedState, "it reads %s", what)
+		}
+		if why.Reason != "" {
+			return nil, why
+		}
+		r.Files = append(r.Files, file)
+	}
+	return []approval.Redirect{r}, approval.Finding{}
+}
+
+// takesAny reports whether it means nothing to a command which of some files it reads
+// through a redirection, as it only prints.
+func takesAny(seg *approval.Segment) bool {
+	open := slices.ContainsFunc(seg.Redirects, func(r approval.Redirect) bool { return len(r.Files) > 0 })
+	return !open || seg.Builtin == "" && seg.Kind == approval.KindReader && AlwaysReads(path.Base(seg.Argv[0]))
 }
 
 // fed reads a here-document or a here-string that nothing is expanded in.

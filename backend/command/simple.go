@@ -127,6 +127,9 @@ func (t *textJob) call(call *syntax.CallExpr, redirs []*syntax.Redirect, dir *st
 	ok = ok && len(seg.Findings) == 0 && seg.Floor == ""
 	t.shellWord(&seg)
 	ok = t.before(&seg, given) && ok
+	if !takesAny(&seg) {
+		seg.Findings, ok = append(seg.Findings, finding(approval.ReasonApprovalRequired, "which file it reads through a redirection is known only when it runs")), false
+	}
 	if ok { // else it asks whatever its words become
 		t.tried(&seg)
 	}

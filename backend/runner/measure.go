@@ -221,6 +221,9 @@ func redirectsFit(list []approval.Redirect) bool {
 		case approval.ToNull:
 			return r.FD < 0 || r.FD > 2
 		case approval.FromFile:
+			if r.Word != nil {
+				return r.FD != 0 || r.From == "" || len(r.Maybe) == 0 || len(r.Maybe) != len(r.Files)
+			}
 			return r.FD != 0 || r.File == nil
 		case approval.FromText:
 			return r.FD != 0

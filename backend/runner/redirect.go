@@ -4,6 +4,7 @@ package runner
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func (sh *shell) redirect(io stdio, list []approval.Redirect) (all stdio, done f
 			all[r.FD] = sh.null
 			continue
 		case approval.FromFile:
-			fd, refused = sh.input(r.File)
+			fd, refused = sh.fromFile(r, all[2])
 		case approval.FromText:
 			fd, refused = sh.feed(r.Text)
 		case approval.ToFile:
@@ -41,6 +42,27 @@ func (sh *shell) redirect(io stdio, list []approval.Redirect) (all stdio, done f
 		mine, all[r.FD] = append(mine, fd), fd
 	}
 	return all, done, nil
+}
+
+// fromFile opens what a redirection reads: of a name that only the run can tell, the
+// file that was judged under it.
+func (sh *shell) fromFile(r *approval.Redirect, stderr int) (int, *startError) {
+	if r.Word == nil {
+		return sh.input(r.File)
+	}
+	name, e, ok := sh.target(r.Word, stderr)
+	if !ok {
+		return 0, &startError{status: e.status()}
+	}
+	i, d := slices.Index(r.Maybe, name), sh.inFolder(r.From, "< "+name)
+	if i < 0 {
+		d = drifted("%q is none of the files that were judged", name)
+	}
+	if d != nil {
+		sh.deny(Outer, d)
+		return 0, &startError{126, name + ": it was not opened"}
+	}
+	return sh.input(&r.Files[i])
 }
 
 // maxInput bounds the files that are read through a redirection.
