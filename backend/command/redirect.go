@@ -1,6 +1,8 @@
 package command
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/countersign-app/countersign/backend/approval"
+	"github.com/countersign-app/countersign/backend/pathname"
 )
 
 // redirects reads the redirections of a command or a group: duplication among
@@ -209,10 +212,13 @@ func (t *textJob) namesInputs(seg *approval.Segment, v value) bool {
 // openInput reads `< "$f"`: each of the names leads to a file that may be read, and the
 // runner opens none but these.
 func (t *textJob) openInput(seg *approval.Segment, v value) ([]approval.Redirect, approval.Finding) {
-	r := approval.Redirect{FD: 0, To: approval.FromFile, From: seg.Dir, Word: v.words[0], Maybe: v.open.Maybe}
+	r := approval.Redirect{FD: 0, To: approval.FromFile, From: seg.Dir, Word: v.words[0]}
 	for _, name := range v.open.Maybe {
 		if !t.spend(1) || !t.bytes(len(name)) {
 			return nil, finding(approval.ReasonTooComplex, "it may read more files than can be looked at")
+		}
+		if _, err := t.look(join(seg.Dir, name)); errors.Is(err, fs.ErrNotExist) && pathname.Signs(name) {
+			continue // a pattern of a loop, had it found nothing
 		}
 		file, why := t.readable(seg.Dir, name)
 		if what := t.protected(name, seg.Dir, seg); why.Reason == "" && what != "" {
@@ -221,7 +227,10 @@ func (t *textJob) openInput(seg *approval.Segment, v value) ([]approval.Redirect
 		if why.Reason != "" {
 			return nil, why
 		}
-		r.Files = append(r.Files, file)
+		r.Maybe, r.Files = append(r.Maybe, name), append(r.Files, file)
+	}
+	if len(r.Files) == 0 {
+		return nil, finding(approval.ReasonOutsideFolder, "it reads %q, which is no file of the project", v.open.Maybe[0])
 	}
 	return []approval.Redirect{r}, approval.Finding{}
 }
