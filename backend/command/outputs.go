@@ -51,6 +51,9 @@ func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r appro
 		return r, openOutput
 	}
 	for _, part := range v.words[0] {
+		if part.Text == approval.AllParameters && part.Kind == approval.PartVar {
+			return r, openOutput // more than one name is none to bash, and one with blanks to dash
+		}
 		if part.Kind != approval.PartText && (part.Kind != approval.PartVar || len(t.values[part.Text]) == 0) {
 			return r, openOutput
 		}

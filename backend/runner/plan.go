@@ -33,7 +33,7 @@ type shell struct {
 	own bool // dir was opened by this shell
 	// inner tells that it is a subshell, other than one for a simple command.
 	inner bool
-	// negated tells that all of it is behind one !.
+	// negated tells that all of it is behind one !, or of the subshell that it is copied of.
 	negated bool
 	// env is what programs get; vars are the variables that they do not, and
 	// marked those that they will once they are set.
@@ -66,7 +66,7 @@ type shell struct {
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
 	c := *sh
-	c.own, c.exited, c.negated, c.leaving, c.jobs, c.waited = false, false, false, 0, nil, 0
+	c.own, c.exited, c.leaving, c.jobs, c.waited = false, false, 0, nil, 0
 	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
 	return &c
 }

@@ -285,7 +285,7 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 		text = sh.readAll(from)
 	})
 	sub := sh.sub()
-	sub.inner = true
+	sub.inner, sub.negated = true, false
 	if !sh.posix() {
 		sub.errexit = false
 	}
