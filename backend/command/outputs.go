@@ -232,6 +232,9 @@ func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.R
 			why = finding(approval.ReasonWritesFile, "it writes %q, which %s starts", file.Path, first(seg.Argv))
 		}
 	}
+	if r.Word != nil && ignoreFiles()[path.Base(file.Path)] && !slices.Contains(r.Maybe, file.Path) {
+		why = finding(approval.ReasonWritesFile, "it writes %q, and nobody saw what reads it meanwhile", file.Path)
+	}
 	if why.Allowed != "" && (r.By == "" || r.By == why.Allowed) && !j.spent() {
 		return r, approval.Finding{}
 	}

@@ -343,8 +343,12 @@ func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 }
 
 // unchanged makes sure that a command leads to the programs that it led to when
-// the request was judged, and starts no others.
+// the request was judged, and starts no others. What else may write the file with its
+// program was only looked for where its words named one.
 func (was ready) unchanged(now *approval.Plan) error {
+	if len(was.code) == 0 && len(codeOf(now, 0)) > 0 && !slices.Equal(now.Segments[0].Argv, was.Argv) {
+		return denied(approval.ReasonRuntimeValue, "%q reads its program from a file, which nobody knew when it was judged", was.Argv[0])
+	}
 	same := was.Program == nil || now.Segments[0].Program.Same(was.Program)
 	for _, t := range targets(now, 0) {
 		same = same && slices.ContainsFunc(was.targets, func(o target) bool { return t.res.Same(o.res) })

@@ -248,6 +248,9 @@ func (sh *shell) kills(s *approval.Segment, stderr int) ending {
 		switch {
 		case !ok:
 			return ending{}
+		case t != nil && (signal == unix.SIGINT || signal == unix.SIGQUIT):
+			sh.deny(Outer, denied(approval.ReasonRuntimeValue, "only a shell can say what this signal does to a command in the background"))
+			return ending{}
 		case t != nil && t.kill(signal):
 			err = nil
 		case t == nil && judged >= 0:
