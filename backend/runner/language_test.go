@@ -158,7 +158,7 @@ var asks = []string{
 	`echo $((a[0]))`, `echo $((a[$(touch mark)]))`, `((a[$(touch mark)]++))`, `echo $(("1"+1))`, `echo $((1$x))`, `echo $(($x$y))`, `echo $((${!x}))`, `echo $((RANDOM))`, `echo $(($RANDOM))`, `echo $((API_TOKEN))`, `echo $((#x))`, `echo $[1+1]`,
 	`echo $((9223372036854775808))`, `echo $((1_000))`, `echo $((1.5))`, `echo $((x.y))`, `((#++))`, `((1++))`, `echo $((${1}a))`, `echo $(($$))`, `echo $((1=1))`, `let x=1`, `((PATH=1))`, `((LD_PRELOAD=1))`, `((IFS++))`, `((RANDOM++))`, `((SECONDS=0))`,
 	`export i=1; ((i++))`, `x=$((1+1)); export x; ls`, `((x=y=1))`, `((x++,y++))`, `((x++ + 1))`, `for ((;;)); do eval x; done`, `for ((i=a[$(touch mark)];;)); do :; done`, `for ((PATH=1;PATH<2;PATH++)); do :; done`, `export API_KEY; ((API_KEY=1))`, `echo $(( $(touch mark; eval y) ))`,
-	`case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `case "${x##?*}"a in a) echo a;; esac`, `case .${x:-''} in ?) echo a;; esac`, `y=; case "$y${x#a}"b in b) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
+	`case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `((echo a))`, `((echo a); echo b)`, `case "${x##?*}"a in a) echo a;; esac`, `case .${x:-''} in ?) echo a;; esac`, `y=; case "$y${x#a}"b in b) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
 	`case id in id) eval ls;; esac`, `break`, `continue`, `for i in 1; do (break); done`, `for i in 1; do break 2; done`, `for i in 1; do break 0; done`, `for i in 1; do break x; done`, `for i in 1; do break $i; done`, `for i in 1; do echo a | break; done`, `while break; do :; done`,
 	`for i in 1; do x=$(break); done`, `for i in 1; do cd sub; break; done; ls`, `for i in 1; do break >/dev/null; done`, `for i in 1; do ! break; done`, `for i in 1; do ! { break; }; done`,
 	`echo $((1/0))`, `echo $((5 % 0))`, `x=0; echo $((1/x))`, `x=0; echo $((1/$x))`, `x=y; y=5; echo $((x))`, `x='a[$(touch mark)]'; echo $((x))`, `x=010; echo $(($x))`, `x='a*'; case b in $x) echo no;; esac`, `x=é; echo ${#x}`, `x=é; echo ${x%?}`, `x=1+1; [[ $x -eq 2 ]]`,
@@ -214,6 +214,26 @@ func TestValuesThatEndARun(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, "mark")); err == nil {
 			t.Fatalf("%s: something ran", text)
+		}
+	}
+}
+
+// TestOptionInSubstitutions: dash ends a substitution where -e is set and something fails,
+// also where its status is asked for; bash as sh goes on. What would follow ends the run.
+func TestOptionInSubstitutions(t *testing.T) {
+	r := newRunner(t)
+	for _, row := range []struct {
+		text   string
+		denied bool
+	}{
+		{`set -e; if x=$(false; echo on); then echo $x; fi`, true}, {`set -e; echo "$(cat nope; echo on)" || true`, true}, {`set -e; x=$(echo $(false; echo in)) || echo no`, true},
+		{`set -e; x=$( (false); echo on) || echo no`, true}, {`set -e; x=$(for i in 1 2; do false; done) || echo no`, true},
+		{`set -e; if x=$(cat nope); then echo t; else echo f; fi`, false}, {`set -e; x=$(true && false) || echo no`, false}, {`set -e; x=$(cat nope || true; echo on) || echo no`, false},
+		{`set -e; x=$(false; echo on); echo $x`, false}, {`set -e; echo $(false; echo on)`, false}, {`if x=$(false; echo on); then echo $x; fi`, false},
+	} {
+		got := run1(t, r, *scriptJob(t, "sh", scriptFolder(t), row.text))
+		if (got.Denied != nil) != row.denied {
+			t.Errorf("%s: %+v, %q", row.text, got.Denied, got.Stdout)
 		}
 	}
 }

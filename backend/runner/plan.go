@@ -35,6 +35,10 @@ type shell struct {
 	inner bool
 	// negated tells that all of it is behind one !, or of the subshell that it is copied of.
 	negated bool
+	// tested tells that the status of what runs is asked for, and unsure that it is a
+	// substitution in that, in which the option -e holds to dash, and not to bash as sh.
+	// doubtful tells that it ended by that.
+	tested, unsure, doubtful bool
 	// env is what programs get; vars are the variables that they do not, and
 	// marked those that they will once they are set.
 	env    []string
@@ -97,11 +101,19 @@ func (sh *shell) over() bool {
 
 // rounds ends a round of a loop, and reports whether there may be another one.
 func (sh *shell) rounds() bool {
+	sh.goesOn()
 	if sh.leaving == 0 {
 		return !sh.over()
 	}
 	sh.leaving--
 	return sh.leaving == 0 && sh.again && !sh.over()
+}
+
+// goesOn ends the run where what follows is run by some shells and not by others.
+func (sh *shell) goesOn() {
+	if sh.doubtful {
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what set -e does to a substitution where its status is asked for"))
+	}
 }
 
 // stdio are the descriptors of a part of a plan.
@@ -122,6 +134,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 	if !sh.step(1) {
 		return ending{}
 	}
+	sh.tested = tested
 	if len(n.Redirects) > 0 {
 		all, done, err := sh.redirect(io, n.Redirects)
 		defer done()
@@ -182,7 +195,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 func (sh *shell) ended(e ending, tested bool) ending {
 	sh.last = e
 	if sh.errexit && !tested && e.status() != 0 {
-		sh.exited = true
+		sh.exited, sh.doubtful = true, sh.unsure
 	}
 	return e
 }
@@ -191,6 +204,9 @@ func (sh *shell) ended(e ending, tested bool) ending {
 func (sh *shell) list(n *approval.Node, io stdio, tested bool) {
 	for i := range n.Kids {
 		if i > 0 {
+			if n.Op == approval.OpSeq {
+				sh.goesOn()
+			}
 			ok := sh.last.status() == 0
 			if sh.over() || n.Op == approval.OpAnd && !ok || n.Op == approval.OpOr && ok {
 				return
