@@ -279,9 +279,6 @@ func tell(id approval.ProcessID, signal unix.Signal) error {
 	if err != nil || p.Started != id.Started {
 		return unix.ESRCH
 	}
-	if signal == 0 {
-		return nil
-	}
 	return signalExactly(p, signal)
 }
 
