@@ -202,7 +202,7 @@ func (t *textJob) changedMeanwhile() {
 				if !b.meets(t.outermost(i), t.outermost(k), t.outermost(k)+1) || segments[k].Program == nil {
 					continue
 				}
-				carried := !segments[i].Named && (bringsFiles(&segments[k]) || looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))
+				carried := !segments[i].Named && (bringsFiles(&segments[k]) || b.until == 0 && looks && carries(&segments[k]) || segments[i].Stores && t.unhides(&segments[k]))
 				if carried || segments[i].FromFile && k != i && writesAnything(segments[k]) {
 					why := finding(approval.ReasonRuntimeValue, "%s may change what it reads as it runs", segments[k].Argv[0])
 					if !slices.Contains(segments[i].Findings, why) {

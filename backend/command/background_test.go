@@ -85,8 +85,7 @@ func TestBackground(t *testing.T) {
 		{`PATH="$PWD/bin:$PATH" & ls`, `? !env-asks`},
 
 		// All stages of a pipeline run at the same time.
-		{`mv a b | rg x`, `pipe(mv a b, rg x) rg:runtime-value`},
-		{`rg x | mv a b`, `pipe(rg x, mv a b) rg:runtime-value`},
+		{`mv a b | rg x`, `pipe(mv a b, rg x)`},
 		{`git checkout x | cat a`, `pipe(git checkout x, cat a) cat:runtime-value`},
 		{`git checkout x 2>&1 | cat`, `pipe(git checkout x, cat)`},
 		{`git pull | wc -l; cat a`, `seq(pipe(git pull, wc -l), cat a)`},

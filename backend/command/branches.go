@@ -18,7 +18,7 @@ func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bo
 		t.ask(approval.ReasonRuntimeValue, "what its case is about is known only when it runs")
 		ok = false
 	}
-	if partlyFormed(word) {
+	if mayHoldNothing(cmd.Word) {
 		t.ask(approval.ReasonUnreadable, "shells do not agree on what its case is about where a form leaves nothing of a value")
 		ok = false
 	}
@@ -65,16 +65,32 @@ func (t *textJob) cases(cmd *syntax.CaseClause, dir *string) (*approval.Node, bo
 	return node, ok
 }
 
-// partlyFormed reports whether a form makes a part of a word.
-func partlyFormed(word approval.Word) bool {
-	parts, formed := 0, false
-	for _, p := range word {
-		if p.Kind != approval.PartText || p.Text != "" {
-			parts++
+// mayHoldNothing reports whether a form may leave quotes with nothing in them in a part of
+// a word, which bash then compares with nothing: it takes them for a sign.
+func mayHoldNothing(word *syntax.Word) bool {
+	return len(word.Parts) > 1 && slices.ContainsFunc(word.Parts, func(part syntax.WordPart) bool {
+		switch part := part.(type) {
+		case *syntax.DblQuoted:
+			text := func(p syntax.WordPart) bool { _, is := p.(*syntax.Lit); return is }
+			return slices.ContainsFunc(part.Parts, isFormed) && !slices.ContainsFunc(part.Parts, text)
+		case *syntax.ParamExp:
+			return part.Exp != nil && part.Exp.Word != nil && slices.ContainsFunc(part.Exp.Word.Parts, isQuoted)
 		}
-		formed = formed || p.Form != nil
+		return false
+	})
+}
+
+func isFormed(part syntax.WordPart) bool {
+	p, is := part.(*syntax.ParamExp)
+	return is && !plainParameter(p)
+}
+
+func isQuoted(part syntax.WordPart) bool {
+	switch part.(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return true
 	}
-	return formed && parts > 1
+	return false
 }
 
 // round plans the commands of a loop.

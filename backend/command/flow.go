@@ -117,6 +117,9 @@ func (t *textJob) compound(cmd syntax.Command, dir *string) (*approval.Node, boo
 		}
 	case *syntax.Subshell:
 		if t.who == approval.Ours {
+			if t.grammar != bash && strings.HasPrefix(t.text[cmd.Lparen.Offset():], "((") {
+				return t.unclear(approval.ReasonUnreadable, "to some shells, (( begins arithmetic")
+			}
 			inside := *dir
 			defer t.inside()()
 			return wrap(approval.OpSub)(t.stmts(cmd.Stmts, &inside))

@@ -65,7 +65,7 @@ func (j *job) nested(index int) {
 		harmless := kind != approval.KindShell && kind != approval.KindInterpreter && kind != approval.KindMultiplexer && kind != approval.KindWrapper
 		seg := approval.Segment{
 			Start: outer.Start, End: outer.End, Argv: outer.Argv[i:], Dir: dir, Env: env, Search: outer.Search, Via: index + 1,
-			Named: harmless && (found || outer.Kind == approval.KindOther && i == len(outer.Argv)-1),
+			Named: harmless && (found || outer.Kind == approval.KindOther && (i == len(outer.Argv)-1 || i == 1 && word == "test")), // which many have a command of
 		}
 		if !j.spend(len(seg.Argv)) || !j.bytes(bytesOf(seg.Argv)) { // they are looked at again for each word before them
 			return

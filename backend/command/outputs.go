@@ -51,6 +51,9 @@ func (t *textJob) toOpenFile(seg *approval.Segment, v value, adds bool) (r appro
 		return r, openOutput
 	}
 	for _, part := range v.words[0] {
+		if part.Text == approval.AllParameters && part.Kind == approval.PartVar {
+			return r, openOutput // more than one name is none to bash, and one with blanks to dash
+		}
 		if part.Kind != approval.PartText && (part.Kind != approval.PartVar || len(t.values[part.Text]) == 0) {
 			return r, openOutput
 		}
@@ -228,6 +231,9 @@ func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.R
 		if seg := &plan.Segments[i]; r.Word != nil && (j.runsFile(seg, file.Path) || j.buildsFrom(seg, file.Path, false)) {
 			why = finding(approval.ReasonWritesFile, "it writes %q, which %s starts", file.Path, first(seg.Argv))
 		}
+	}
+	if r.Word != nil && ignoreFiles()[path.Base(file.Path)] && !slices.Contains(r.Maybe, file.Path) {
+		why = finding(approval.ReasonWritesFile, "it writes %q, and nobody saw what reads it meanwhile", file.Path)
 	}
 	if why.Allowed != "" && (r.By == "" || r.By == why.Allowed) && !j.spent() {
 		return r, approval.Finding{}

@@ -239,6 +239,14 @@ func TestOutputsJudgedAnew(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", row.name, why, now)
 		}
 	}
+	for name, want := range map[string]approval.Reason{"other": approval.ReasonNone, "dir/.gitignore": approval.ReasonWritesFile} { // what a search leaves out, while it may run
+		plan := b.plan("bash", `f=file; ls > "$f"`, approval.Ours)
+		r := plan.Segments[0].Redirects[0]
+		r.File = &approval.File{Path: name}
+		if _, why := b.Output(t.Context(), &plan, r, nil); why.Reason != want {
+			t.Errorf("%s: %+v", name, why)
+		}
+	}
 }
 
 // TestOverwritten: a file that git writes over can be remembered like a redirection into

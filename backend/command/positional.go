@@ -12,16 +12,48 @@ import (
 // The positional parameters are what the last `set --` gave: a text begins with none.
 // They are followed as variables are, by the names "1" to "9" and "@" for all of them.
 
-// positionals notes whether the text gives any, and whether it shifts them.
-func (t *textJob) positionals(call *syntax.CallExpr) {
-	if len(call.Args) == 0 {
-		return
+// positionals notes whether a command gives any, and whether it shifts them. It returns the
+// words that it gives.
+func (t *textJob) positionals(call *syntax.CallExpr) []*syntax.Word {
+	words := call.Args
+	if len(words) > 1 && t.plainly(words[0]) == "command" {
+		words = words[1:]
 	}
-	switch t.plainly(call.Args[0]) {
+	if len(words) == 0 {
+		return nil
+	}
+	switch t.plainly(words[0]) {
 	case "set":
 		t.setsWords = true
+		return words[min(2, len(words)):]
 	case "shift":
 		t.shifts = true
+	}
+	return nil
+}
+
+// holdsParameters notes what a set gives where that is known: in a loop, what stands before
+// it may get that too.
+func (t *textJob) holdsParameters(words []*syntax.Word) {
+	parted := len(words) // from there on, places are not known
+	for i, word := range words {
+		text, ok := t.plainText(word)
+		if !ok || strings.ContainsAny(text, "*?[{") {
+			parted = min(parted, i)
+			continue
+		}
+		first, last := i, i
+		if i > parted {
+			first, last = parted, len(words)
+		}
+		if t.shifts {
+			first = 0
+		}
+		for k, name := range positionalNames() {
+			if name == approval.AllParameters || first <= k && k <= last {
+				t.note(t.values, name, text)
+			}
+		}
 	}
 }
 

@@ -241,6 +241,7 @@ func (t *textJob) collect(file *syntax.File) {
 	for _, name := range []string{"USER", "LOGNAME"} {
 		t.values[name] = []string{t.Home[strings.LastIndexByte(t.Home, '/')+1:]}
 	}
+	var sets [][]*syntax.Word
 	syntax.Walk(file, func(n syntax.Node) bool {
 		t.exports(n)
 		switch n := n.(type) {
@@ -253,7 +254,7 @@ func (t *textJob) collect(file *syntax.File) {
 				t.holds(a.Name.Value, a.Value)
 			}
 		case *syntax.CallExpr:
-			t.positionals(n)
+			sets = append(sets, t.positionals(n))
 		case *syntax.WordIter:
 			for _, item := range n.Items {
 				t.holds(n.Name.Value, item)
@@ -265,37 +266,47 @@ func (t *textJob) collect(file *syntax.File) {
 		}
 		return true
 	})
+	for _, words := range sets { // now it is known whether the text shifts
+		t.holdsParameters(words)
+	}
 }
 
 // holds notes a value whose text is known.
 func (t *textJob) holds(name string, word *syntax.Word) {
+	if text, ok := t.plainText(word); ok {
+		t.values[name] = append(t.values[name], text)
+	}
+}
+
+// plainText is the text that a word stands for as a value, where that is known.
+func (t *textJob) plainText(word *syntax.Word) (text string, ok bool) {
 	var s static
 	for i, part := range word.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
 			if ok := t.unquoted(&s, part.Value, i == 0, len(word.Parts) == 1, false); !ok {
-				return
+				return "", false
 			}
 		case *syntax.SglQuoted:
 			s.all(part.Value)
 		case *syntax.DblQuoted:
 			if len(part.Parts) != 1 || part.Parts[0] == nil {
-				return
+				return "", false
 			}
 			lit, ok := part.Parts[0].(*syntax.Lit)
 			if !ok {
-				return
+				return "", false
 			}
 			s.all(lit.Value)
 		default:
-			if home, ok := t.home(part, true, ""); ok {
-				s.all(home)
-				continue
+			home, ok := t.home(part, true, "")
+			if !ok {
+				return "", false
 			}
-			return
+			s.all(home)
 		}
 	}
-	t.values[name] = append(t.values[name], s.text.String())
+	return s.text.String(), true
 }
 
 // unclear marks the text as one that is not run from its plan.

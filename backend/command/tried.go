@@ -98,9 +98,19 @@ func (t *textJob) gives(name string, parts approval.Word, dir string) {
 	}
 	t.lost[name] = t.lost[name] || !ok
 	for _, value := range values {
-		if !slices.Contains(to[name], value) && len(to[name]) < maxTried {
-			to[name] = append(to[name], value)
-		}
+		t.note(to, name, value)
+	}
+}
+
+// note adds a value to those that a variable may have. Where there are too many, not all are
+// known.
+func (t *textJob) note(to map[string][]string, name, value string) {
+	switch {
+	case slices.Contains(to[name], value):
+	case len(to[name]) < maxTried:
+		to[name] = append(to[name], value)
+	default:
+		t.lost[name] = true
 	}
 }
 

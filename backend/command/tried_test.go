@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,6 +54,18 @@ func TestTried(t *testing.T) {
 		{`f=a; read -r f; sed -n 1p "$f"`, true},
 		{`f='1d -i'; sed $f a`, true},
 		{`f='*'; sed -n 1p $f`, true},
+		// Positional parameters hold what any set gives, also behind what stands in a loop.
+		{`set -- a b; sed -n 1p "$1" "$2"`, false},
+		{`set -- a b; for f; do sed -n 1p "$f"; done`, false},
+		{`set -- a b; while [ $# -gt 0 ]; do sed -n 1p "$1"; shift; done`, false},
+		{`set -- a -i; while [ $# -gt 0 ]; do sed 1p "$1"; shift; done`, true},
+		{`set -- a -i; sed 1p "$1"`, false},
+		{`set -- a; for i in 1 2; do sed 1p "$1"; set -- -i; done`, true},
+		{`set -- a; for i in 1 2; do sed 1p "$1"; set -- b -i; done`, false},
+		{`set -- a; for i in 1 2; do sed 1p "$1"; set -- $X -i; done`, true},
+		{`set -- a; for i in 1 2; do sed 1p "$1"; command set -- -i; done`, true},
+		{`set -- a -i; for i in 1 2; do sed 1p "$1"; command shift; done`, true},
+		{`set -- ` + strings.Join(manyNames(70), " ") + ` -i; for f; do sed 1p "$f"; done`, true},
 		{`f=; sed -n $f a`, true},
 		{`sed -n "${HOMEDIR:-5}p" "$OTHER"`, true},
 		{`for f in a b $(cat c); do sed -n 1p "$f"; done`, true},
@@ -69,6 +82,13 @@ func TestTried(t *testing.T) {
 			t.Errorf("%s: %v", test.text, allReasons(plan))
 		}
 	}
+}
+
+func manyNames(n int) (list []string) {
+	for i := range n {
+		list = append(list, "f"+strconv.Itoa(i))
+	}
+	return list
 }
 
 // What another shell gets back as a text, and what is meant for zsh, is understood

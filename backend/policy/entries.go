@@ -161,6 +161,9 @@ func (one *rule) fits(in Input, s *approval.Segment) bool {
 			return false // nor is it "git -C sub log", which is "git log"
 		}
 	}
+	if one.Source == "allow-always" && !one.ArgsExact && len(one.Args) > 0 && unknownWords(s) && !further(in.Plan.Folder, args[len(one.Args):]) {
+		return false
+	}
 	return one.args == nil || one.argsMatch(s.Dir, args) // the same words, so that no folder counts as one of them
 }
 

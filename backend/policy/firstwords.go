@@ -36,13 +36,19 @@ func firstWords(s *approval.Segment) []string {
 	case named && behind == strings.Join(args[:n], " ") && n < len(args) && isCommandWord(args[n]):
 		n++
 	case s.Kind == approval.KindInterpreter && s.Profiled && n == 0 && len(args) > 0 && strings.ContainsAny(args[0], "./") && args[0][0] != '-':
-		if n = 1; len(args) > 1 && isCommandWord(args[1]) {
-			n = 2
-		}
-	case s.Kind == approval.KindOther && !s.Profiled && len(args) > 0 && isCommandWord(args[0]):
-		n = 1
+		n = 1 + leadingCommands(args[1:])
+	case s.Kind == approval.KindOther && !s.Profiled:
+		n = leadingCommands(args)
 	}
 	return args[:n]
+}
+
+// leadingCommands counts the words before the first that can be no command of a program.
+func leadingCommands(args []string) (n int) {
+	for n < len(args) && isCommandWord(args[n]) {
+		n++
+	}
+	return n
 }
 
 // behindOptions is a command without the flags and folders before the command of its

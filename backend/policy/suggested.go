@@ -30,19 +30,35 @@ func (p part) suggested() approval.Width {
 		return approval.WidthProgram // of mkdir and its like, what reaches out of the folder asks
 	case slices.ContainsFunc(firstWords(p.Segment), reachingName), morePerLine()[name], namesLater(p.Segment):
 		return approval.WidthExact
-	case p.inProject && !p.Profiled && len(firstWords(p.Segment)) == 0 && !reachingName(p.Program.File.Path):
-		return approval.WidthProgram // built there, and told files and flags
+	case unknownWords(p.Segment) && !p.namesJob():
+		return approval.WidthExact // with other words it may do anything
 	case p.Profiled, p.inProject:
 		return approval.WidthWords
 	}
 	return approval.WidthExact
 }
 
+// namesJob reports whether the first words are more than the program and its script.
+func (p part) namesJob() bool {
+	n := len(firstWords(p.Segment))
+	return n > 1 || n == 1 && p.Kind != approval.KindInterpreter
+}
+
 // reachingName reports whether a name, as that of a program or of a task, has one of the
 // words of reaching.
 func reachingName(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(path.Base(name)), func(r rune) bool { return r < 'a' || r > 'z' })
-	return slices.ContainsFunc(words, func(word string) bool { return reaching()[word] })
+	var apart strings.Builder
+	for i, r := range path.Base(name) {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			apart.WriteByte(' ') // forceReset
+		}
+		apart.WriteRune(r)
+	}
+	has := func(text string) bool {
+		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
+		return slices.ContainsFunc(words, func(word string) bool { return reaching()[word] })
+	}
+	return has(name) || has(apart.String())
 }
 
 // asksFor reports whether a part asks for one of these effects.
@@ -54,8 +70,9 @@ func (p part) asksFor(effects ...approval.Allowed) bool {
 // else.
 var reaching = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(`apply auth config create delete deploy destroy exec install link login logout post promote publish
-		push release remove reset rm rollback send serve set ssh start sudo sync token uninstall unlink unpublish upload`) {
+	for _, word := range strings.Fields(`apply auth clear config create delete deploy destroy downgrade drop erase exec flush force hard install kill link live
+		login logout loss overwrite post prod production promote prune publish purge push release remove reset rm rollback send serve set
+		ssh start sudo sync token truncate undo uninstall unlink unpublish upload wipe yes zero`) {
 		set[word] = true
 	}
 	return set

@@ -17,6 +17,7 @@ type part struct {
 	entry approval.Entry // without arguments
 	// inProject tells that its program lies in the session's folder.
 	inProject bool
+	folder    approval.Folder // of the session
 }
 
 // parts divides what asks of a request into what can be remembered and the reasons
@@ -72,7 +73,7 @@ func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part
 		return p, false
 	}
 	p.entry, ok = entryWith(in, s)
-	p.inProject = in.Plan.Folder.Holds(s.Program.File.Path)
+	p.folder, p.inProject = in.Plan.Folder, in.Plan.Folder.Holds(s.Program.File.Path)
 	return p, ok && literalPattern(p.entry.Pattern) // else the name itself would be read as a pattern
 }
 
@@ -91,7 +92,8 @@ func (p part) at(w approval.Width) (e approval.Entry, ok bool) {
 			return e, false // it holds for all below
 		}
 	case approval.WidthWords:
-		if e.Args = firstWords(p.Segment); len(e.Args) == 0 {
+		e.Args = firstWords(p.Segment)
+		if len(e.Args) == 0 || unknownWords(p.Segment) && !further(p.folder, behindOptions(p.Segment)[1+len(e.Args):]) {
 			return e, false
 		}
 	case approval.WidthProgram:

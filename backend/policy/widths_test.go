@@ -33,7 +33,11 @@ func TestOffers(t *testing.T) {
 		}},
 		{"tool build x", []string{
 			"exact: /usr/bin/tool build x = in /home/ann/p",
-			"words: /usr/bin/tool build or in /home/ann/p (unknown)",
+			"words: /usr/bin/tool build x or in /home/ann/p (unknown)",
+			"program: /usr/bin/tool or in /home/ann/p (unknown)",
+		}},
+		{"tool build --force", []string{ // words do not cover that
+			"exact: /usr/bin/tool build --force = in /home/ann/p",
 			"program: /usr/bin/tool or in /home/ann/p (unknown)",
 		}},
 		{"tool X", []string{
@@ -147,12 +151,13 @@ func offerText(o approval.Offer) string {
 func TestSuggested(t *testing.T) {
 	for line, want := range map[string]string{
 		"cat x": "program", "env cat x": "program", "find . -name x": "program", // any arguments of what only reads
-		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "words here",
+		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "exact", "python3.12 a.py test": "words here",
 		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
 		"mkdir -p a/b":    "program here",
 		"curl --version":  "exact", "$ curl --version > v": "exact", "curl https://x.example": "program", // without a host it would be any request
+		"/home/ann/p/tool": "exact", "/home/ann/p/tool --help": "exact", "/home/ann/p/tool db pull": "words here", "/home/ann/p/tool db push": "exact",
 		"make test": "exact", "nx run-many -t build": "exact", "nx run app:build": "exact", // more words are more of the kind
 		"deno task build": "words here", "python3.12 -m json.tool X": "words here",
 	} {
@@ -219,6 +224,31 @@ func TestSuggestedCovers(t *testing.T) {
 		{"git checkout main", "git -C sub checkout -- x", "ask writes-file"},
 		{"git checkout main", "git checkout main -- sub", "ask deletes"},
 		{"git restore --staged a.py", "git restore a.py", "ask writes-file"},
+		{"git merge x", "git merge -s ours x", "ask starts-program"},
+		{"/home/ann/p/tool --help", "/home/ann/p/tool purge --all", "ask allowlist-miss"},
+		{"/home/ann/p/tool sub/x", "/home/ann/p/tool purge", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev --name x", "/home/ann/p/tool migrate dev --name y", "allow"},
+		{"/home/ann/p/tool migrate dev --name x", "/home/ann/p/tool migrate dev sub/y -v --out=sub/z", "allow"},
+		{"/home/ann/p/tool migrate dev --name x", "/home/ann/p/tool migrate reset", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev --force-reset", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev --FORCE", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev --forceReset", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev --mode=wipe", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev --mode wipe", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev more", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev 0001", "ask allowlist-miss"},
+		{"/home/ann/p/tool migrate dev", "/home/ann/p/tool migrate dev -- sub/x", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=/tmp/x.js", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check -c/tmp/x.js", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --config ../x.js", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=sub/../../x.js", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=/home/ann/p/../x.js", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=/home/ann/p/x.js", "allow"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --host 0.0.0.0", "ask allowlist-miss"},
+		{"/home/ann/p/tool check", "/home/ann/p/tool check --to https://x.example", "ask allowlist-miss"},
+		{"python3.12 a.py", "python3.12 a.py --delete-all", "ask allowlist-miss"},
+		{"python3.12 a.py migrate", "python3.12 a.py migrate app zero", "ask allowlist-miss"},
+		{"python3.12 a.py migrate", "python3.12 a.py migrate --noinput", "allow"},
 	} {
 		p := onMiss()
 		for _, o := range judge(p, row.line, nil).Offers {

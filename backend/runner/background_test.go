@@ -188,7 +188,7 @@ func TestKillNothingElse(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{`kill $!; touch mark`, `wait $!; touch mark`, `P=$!; touch mark`, `sleep 0.1 & wait; P=$!; wait $P; touch mark`} {
+	for _, text := range []string{`kill $!; touch mark`, `wait $!; touch mark`, `P=$!; touch mark`, `sleep 0.1 & wait; P=$!; wait $P; touch mark`, `sleep 9 & Q=$!; P=$!; P=-INT; kill "$P" $Q; touch mark`, `sleep 9 & Q=$!; P=$!; P=-3; kill $P $Q; touch mark`} {
 		if got := run1(t, r, behindJob(t, dir, text)); got.Denied == nil || got.Denied.Reason != approval.ReasonRuntimeValue {
 			t.Errorf("%q: %+v, %q", text, got.Denied, got.Stderr)
 		}

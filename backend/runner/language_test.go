@@ -55,6 +55,7 @@ var asShells = []struct {
 		`case x in esac; echo $?`, `case [ in [) echo bracket;; esac`, `case $(echo out) in out) false;; esac; echo $?`, `set -e; case x in x) false;; esac; echo never`, `s='*'; case abc in "$s") echo no;; *"b"*) echo yes;; esac`, `case -h in -h|--help) echo help;; esac`,
 		`case "*" in \*) echo star;; esac; case a in \*) echo no;; *) echo any;; esac`, `case é in é) echo same;; esac; case éa in *a) echo end;; esac`, `case a in (a) echo paren;; esac`, `for f in *.txt -x; do case $f in -*) echo dash;; *' '*) echo blank;; *) printf '%s\n' "$f"; esac; done`,
 		`case x in x) cd sub;; esac; echo ok`, `case $((1+1)) in 2) echo two;; esac`, `case "${x:-none}" in none) echo no;; esac`, `x=$(case a in a) echo in;; esac); echo $x`, `case a in a) case b in b) echo deep;; esac;; esac`,
+		`x=b; case "$x:${z:-}" in b:) echo parts;; esac; case $x.${z:-c} in b.c) echo else;; esac; case ${x%b}a"${x#b}-" in a-) echo cut;; esac`,
 		`for i in 1 2 3; do if [ $i -eq 2 ]; then break; fi; echo $i; done; echo $? $i`, `for i in 1 2 3; do [ $i = 2 ] && continue; echo $i; done`, `for i in 1 2; do for j in a b; do [ $j = b ] && continue 2; echo $i$j; done; echo no; done`,
 		`for i in 1 2; do for j in a b; do break 2; done; done; echo $i$j`, `while true; do break; done; echo $?`, `i=0; while [ $i -lt 5 ]; do i=$((i+1)); [ $i = 3 ] && continue; [ $i = 4 ] && break; echo $i; done`, `until false; do break; done; echo done`,
 		`for i in 1; do false; break; done; echo $?`, `for i in 1 2; do case $i in 1) continue;; esac; echo $i; done`, `for i in 1 2; do { echo $i; break; echo no; }; done`, `for i in 1 2; do if break; then echo no; fi; echo no; done; echo ok`,
@@ -149,7 +150,7 @@ var asks = []string{
 	`y=a; echo ${y%$(echo a)}`, `echo ${x:-*}`, `echo ${x:-a b}`, `echo "${x:-'a'}"`, `echo "${x:-"a"}"`, `echo ${x:-~}`, `echo ${x:-{a,b}}`,
 	`echo ${x:-\a}`, `echo ${!x}`, `echo ${!x*}`, `echo ${x@P}`, `echo ${x@Q}`, `echo ${x[0]}`, `echo ${x[@]}`, `echo ${#x[@]}`, `echo ${x:a}`, `echo ${x:$y}`, `echo ${x: -1}`,
 	`echo ${x:0:-1}`, `echo ${x:08}`, `echo ${x:1+1}`, `echo ${x:a[$(touch mark)]}`, `echo ${x/a/&}`, `echo ${x/a/\&}`, `echo ${x/a/$y}`, `echo ${x//*/b}`, `echo ${x/$y/b}`, `echo ${x//#a/b}`, `echo ${x/#/b}`,
-	`echo ${x^a}`, `echo ${x~~}`, `echo ${#@}`, `echo ${@:-a}`, `echo ${1:=a}`, `echo "a$@"`, `echo "$*"`, `echo ${10}`, `echo $0`, `x=$@`, `case $@ in a) ;; esac`, `[[ $@ == a ]]`, `set a b; echo $1`, `set -e -- a; echo $1`, `set -- a; "$@"`, `set -- a; $1`, `shift x`, `shift $x`, `shift 10`, `shift 1 2`, `set -x -- a`, `x=--; set $x a`, `set {--,a}`, `echo ${#?}`, `echo ${?:-a}`, `echo ${x#[a}`, `echo ${x#[z-a]}`, `echo ${x#[a-Z]}`, `echo ${x#[\]]}`,
+	`echo ${x^a}`, `echo ${x~~}`, `echo ${#@}`, `echo ${@:-a}`, `echo ${1:=a}`, `echo "a$@"`, `echo "$*"`, `echo ${10}`, `echo $0`, `x=$@`, `case $@ in a) ;; esac`, `[[ $@ == a ]]`, `set a b; echo $1`, `set -e -- a; echo $1`, `set -- a; "$@"`, `set -- a; $1`, `set -- p; for i in 1 2; do sed -n "$1" a.txt; set -- -fs; done`, `command set -- -delete; find . "$1"`, `set -- p; for i in 1 2; do sed -n "$1" a.txt; set -- $(echo q) -fs; done`, `set -- a b; echo c > "$@"`, `set -- a; echo c >> $@`, `set -- a; echo c > $*`, `shift x`, `shift $x`, `shift 10`, `shift 1 2`, `set -x -- a`, `x=--; set $x a`, `set {--,a}`, `echo ${#?}`, `echo ${?:-a}`, `echo ${x#[a}`, `echo ${x#[z-a]}`, `echo ${x#[a-Z]}`, `echo ${x#[\]]}`,
 	`echo ${IFS:-a}`, `echo ${BASH_VERSION%%.*}`, `echo ${RANDOM:-1}`, `echo ${API_TOKEN:-a}`, `echo ${#API_TOKEN}`, `echo ${API_TOKEN#a}`, `echo ${API_TOKEN:0:1}`, `echo ${AWS_SECRET_ACCESS_KEY+a}`,
 	`: ${PATH:=.}`, `: ${LD_PRELOAD:=./x.so}`, `: ${IFS:=a}`, `: ${BASH_ENV:=x}`, `: ${x:=$(touch mark)}`, `export x=${y:-"a b"}; printenv x`, `export GIT_SSH_COMMAND; : ${GIT_SSH_COMMAND:=./evil}`,
 	`${x:-ls}`, `${x:-touch} mark`, `"${x:=touch}" mark`, `echo ${x:-$(touch mark; eval y)}`, `x=@; echo ${x/#@(a)/b}`, `shopt -s extglob; echo ${x#@(a|b)}`, `echo ${x#+([0-9])}`, `echo ${x/a/<}`, `echo ${x#(a)}`,
@@ -157,7 +158,7 @@ var asks = []string{
 	`echo $((a[0]))`, `echo $((a[$(touch mark)]))`, `((a[$(touch mark)]++))`, `echo $(("1"+1))`, `echo $((1$x))`, `echo $(($x$y))`, `echo $((${!x}))`, `echo $((RANDOM))`, `echo $(($RANDOM))`, `echo $((API_TOKEN))`, `echo $((#x))`, `echo $[1+1]`,
 	`echo $((9223372036854775808))`, `echo $((1_000))`, `echo $((1.5))`, `echo $((x.y))`, `((#++))`, `((1++))`, `echo $((${1}a))`, `echo $(($$))`, `echo $((1=1))`, `let x=1`, `((PATH=1))`, `((LD_PRELOAD=1))`, `((IFS++))`, `((RANDOM++))`, `((SECONDS=0))`,
 	`export i=1; ((i++))`, `x=$((1+1)); export x; ls`, `((x=y=1))`, `((x++,y++))`, `((x++ + 1))`, `for ((;;)); do eval x; done`, `for ((i=a[$(touch mark)];;)); do :; done`, `for ((PATH=1;PATH<2;PATH++)); do :; done`, `export API_KEY; ((API_KEY=1))`, `echo $(( $(touch mark; eval y) ))`,
-	`case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `case "${x##?*}"a in a) echo a;; esac`, `case .${x:-''} in ?) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
+	`case x in x) echo a;& y) echo b;; esac`, `case x in x) echo a;;& *) echo b;; esac`, `case x in @(a|x)) echo a;; esac`, `((echo a))`, `((echo a); echo b)`, `case "${x##?*}"a in a) echo a;; esac`, `case .${x:-''} in ?) echo a;; esac`, `y=; case "$y${x#a}"b in b) echo a;; esac`, `case x in x) { echo a; } esac`, `case x in x) (echo a) esac`, `case x in ~) echo a;; esac`, `case x in $(touch mark)) echo a;; esac`,
 	`case id in id) eval ls;; esac`, `break`, `continue`, `for i in 1; do (break); done`, `for i in 1; do break 2; done`, `for i in 1; do break 0; done`, `for i in 1; do break x; done`, `for i in 1; do break $i; done`, `for i in 1; do echo a | break; done`, `while break; do :; done`,
 	`for i in 1; do x=$(break); done`, `for i in 1; do cd sub; break; done; ls`, `for i in 1; do break >/dev/null; done`, `for i in 1; do ! break; done`, `for i in 1; do ! { break; }; done`,
 	`echo $((1/0))`, `echo $((5 % 0))`, `x=0; echo $((1/x))`, `x=0; echo $((1/$x))`, `x=y; y=5; echo $((x))`, `x='a[$(touch mark)]'; echo $((x))`, `x=010; echo $(($x))`, `x='a*'; case b in $x) echo no;; esac`, `x=é; echo ${#x}`, `x=é; echo ${x%?}`, `x=1+1; [[ $x -eq 2 ]]`,
@@ -195,8 +196,9 @@ func TestValuesThatEndARun(t *testing.T) {
 		`x=0x10; echo $((x))`, `x=1+1; echo $((x))`, `x=1+1; echo $(($x*2))`, `x='1 2'; echo $((x))`, `x=1.5; echo $((x))`, `x=99999999999999999999; echo $((x))`, `x=; echo $(($x+1))`, `x=-1; echo $((2-$x))`, `x=--1; echo $((x))`,
 		`x=-; echo $((x))`, `x=+; echo $((x))`, `x=é; echo $((x))`, `x=0; echo $((5%x))`, `x=0; ((1/x)); echo no`, `echo $(( $(echo 'a[$(touch mark)]') ))`, `x='a[$(touch mark)]'; ((x++))`, `x='a[$(touch mark)]'; for ((i=x;i<1;i++)); do :; done`,
 		`x=-9223372036854775808; echo $((x))`, `x=é; echo ${#x}`, `x=é; echo ${x#?}`, `x=é; echo ${x:0:1}`, `x=é; echo ${x^^}`, `y=; x=a; echo ${x//"$y"/b}`,
-		`(! echo ${y:?no}); echo $?`, `set -u; (! echo $y); echo $?`, `(! { echo a; echo ${y:?}; }); echo $?`,
+		`(! echo ${y:?no}); echo $?`, `set -u; (! echo $y); echo $?`, `(! { echo a; echo ${y:?}; }); echo $?`, `(! echo a | cat ${y:?no}); echo $?`, `(! { echo a | cat ${y:?no} & wait $!; }); echo $?`,
 		`x='*'; y=ab; echo ${y#$x}`, `x='*'; case b in $x) echo yes;; esac`, `x='@(a|b)'; [[ a == $x ]] && echo yes`, `x='a*'; [[ a == $x ]] && echo yes`, `x='a[$(touch mark)]'; [[ $x -eq 0 ]] && echo yes`, `x=010; [[ $x -eq 8 ]] && echo yes`, `x=1+1; [[ 2 -eq $x ]] && echo yes`,
+		"y=p\nz=p\nfor i in 1 2 3; do echo 1p >s\nsed -n \"$y\" a.txt\ny=$z\nz=-fs\ndone",
 		`[[ -e /dev/fd/1 ]] && echo yes`, `[[ -e /dev/stdin ]]`, `[[ -r /proc/self/environ ]]`, `cd /; [[ -e proc/self ]]`, `x=é; [[ $x == ? ]]`, `x=é; case $x in ?) echo yes;; esac`,
 	} {
 		// What a variable holds is known to nobody before the run.
@@ -212,6 +214,26 @@ func TestValuesThatEndARun(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, "mark")); err == nil {
 			t.Fatalf("%s: something ran", text)
+		}
+	}
+}
+
+// TestOptionInSubstitutions: dash ends a substitution where -e is set and something fails,
+// also where its status is asked for; bash as sh goes on. What would follow ends the run.
+func TestOptionInSubstitutions(t *testing.T) {
+	r := newRunner(t)
+	for _, row := range []struct {
+		text   string
+		denied bool
+	}{
+		{`set -e; if x=$(false; echo on); then echo $x; fi`, true}, {`set -e; echo "$(cat nope; echo on)" || true`, true}, {`set -e; x=$(echo $(false; echo in)) || echo no`, true},
+		{`set -e; x=$( (false); echo on) || echo no`, true}, {`set -e; x=$(for i in 1 2; do false; done) || echo no`, true},
+		{`set -e; if x=$(cat nope); then echo t; else echo f; fi`, false}, {`set -e; x=$(true && false) || echo no`, false}, {`set -e; x=$(cat nope || true; echo on) || echo no`, false},
+		{`set -e; x=$(false; echo on); echo $x`, false}, {`set -e; echo $(false; echo on)`, false}, {`if x=$(false; echo on); then echo $x; fi`, false},
+	} {
+		got := run1(t, r, *scriptJob(t, "sh", scriptFolder(t), row.text))
+		if (got.Denied != nil) != row.denied {
+			t.Errorf("%s: %+v, %q", row.text, got.Denied, got.Stdout)
 		}
 	}
 }

@@ -33,8 +33,12 @@ type shell struct {
 	own bool // dir was opened by this shell
 	// inner tells that it is a subshell, other than one for a simple command.
 	inner bool
-	// negated tells that all of it is behind one !.
+	// negated tells that all of it is behind one !, or of the subshell that it is copied of.
 	negated bool
+	// tested tells that the status of what runs is asked for, and unsure that it is a
+	// substitution in that, in which the option -e holds to dash, and not to bash as sh.
+	// doubtful tells that it ended by that.
+	tested, unsure, doubtful bool
 	// env is what programs get; vars are the variables that they do not, and
 	// marked those that they will once they are set.
 	env    []string
@@ -66,7 +70,7 @@ type shell struct {
 // sub returns a copy, as for a subshell. Call leave when it is over.
 func (sh *shell) sub() *shell {
 	c := *sh
-	c.own, c.exited, c.negated, c.leaving, c.jobs, c.waited = false, false, false, 0, nil, 0
+	c.own, c.exited, c.leaving, c.jobs, c.waited = false, false, 0, nil, 0
 	c.env, c.vars, c.marked = slices.Clone(sh.env), maps.Clone(sh.vars), maps.Clone(sh.marked)
 	return &c
 }
@@ -97,11 +101,19 @@ func (sh *shell) over() bool {
 
 // rounds ends a round of a loop, and reports whether there may be another one.
 func (sh *shell) rounds() bool {
+	sh.goesOn()
 	if sh.leaving == 0 {
 		return !sh.over()
 	}
 	sh.leaving--
 	return sh.leaving == 0 && sh.again && !sh.over()
+}
+
+// goesOn ends the run where what follows is run by some shells and not by others.
+func (sh *shell) goesOn() {
+	if sh.doubtful {
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "shells do not agree on what set -e does to a substitution where its status is asked for"))
+	}
 }
 
 // stdio are the descriptors of a part of a plan.
@@ -122,6 +134,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 	if !sh.step(1) {
 		return ending{}
 	}
+	sh.tested = tested
 	if len(n.Redirects) > 0 {
 		all, done, err := sh.redirect(io, n.Redirects)
 		defer done()
@@ -182,7 +195,7 @@ func (sh *shell) walk(n *approval.Node, io stdio, tested bool) ending {
 func (sh *shell) ended(e ending, tested bool) ending {
 	sh.last = e
 	if sh.errexit && !tested && e.status() != 0 {
-		sh.exited = true
+		sh.exited, sh.doubtful = true, sh.unsure
 	}
 	return e
 }
@@ -191,6 +204,9 @@ func (sh *shell) ended(e ending, tested bool) ending {
 func (sh *shell) list(n *approval.Node, io stdio, tested bool) {
 	for i := range n.Kids {
 		if i > 0 {
+			if n.Op == approval.OpSeq {
+				sh.goesOn()
+			}
 			ok := sh.last.status() == 0
 			if sh.over() || n.Op == approval.OpAnd && !ok || n.Op == approval.OpOr && ok {
 				return
@@ -343,8 +359,12 @@ func (sh *shell) final(seg int, stderr int) (ready, ending, bool) {
 }
 
 // unchanged makes sure that a command leads to the programs that it led to when
-// the request was judged, and starts no others.
+// the request was judged, and starts no others. What else may write the file with its
+// program was only looked for where its words named one.
 func (was ready) unchanged(now *approval.Plan) error {
+	if len(was.code) == 0 && len(codeOf(now, 0)) > 0 && !slices.Equal(now.Segments[0].Argv, was.Argv) {
+		return denied(approval.ReasonRuntimeValue, "%q reads its program from a file, which nobody knew when it was judged", was.Argv[0])
+	}
 	same := was.Program == nil || now.Segments[0].Program.Same(was.Program)
 	for _, t := range targets(now, 0) {
 		same = same && slices.ContainsFunc(was.targets, func(o target) bool { return t.res.Same(o.res) })

@@ -248,6 +248,9 @@ func (sh *shell) kills(s *approval.Segment, stderr int) ending {
 		switch {
 		case !ok:
 			return ending{}
+		case t != nil && (signal == unix.SIGINT || signal == unix.SIGQUIT):
+			sh.deny(Outer, denied(approval.ReasonRuntimeValue, "only a shell can say what this signal does to a command in the background"))
+			return ending{}
 		case t != nil && t.kill(signal):
 			err = nil
 		case t == nil && judged >= 0:
@@ -275,9 +278,6 @@ func tell(id approval.ProcessID, signal unix.Signal) error {
 	p, err := proc.Stat(id.PID)
 	if err != nil || p.Started != id.Started {
 		return unix.ESRCH
-	}
-	if signal == 0 {
-		return nil
 	}
 	return signalExactly(p, signal)
 }

@@ -285,7 +285,7 @@ func (sh *shell) output(n *approval.Node, stderr int) (string, bool) {
 		text = sh.readAll(from)
 	})
 	sub := sh.sub()
-	sub.inner = true
+	sub.inner, sub.negated, sub.unsure = true, false, sh.posix() && (sh.tested || sh.unsure)
 	if !sh.posix() {
 		sub.errexit = false
 	}

@@ -60,7 +60,7 @@ var writers = []string{
 	"echo a >> a.txt; cat < a.txt", "echo a > a.txt; wc -c < a.txt",
 	"sort a.txt > sorted; cat sorted", "ls > list; cat list", "x=$(echo a > new); cat new", "echo $(cat a.txt) > a.txt; cat a.txt", "echo a > new; exit 3", "exit 3 > new",
 	"set -e; echo a > new; false > two; echo no > three", "echo a > new && echo b > new || echo c > new", "echo a >&2 2> new", "echo a 2> new >&2",
-	"for f in a b; do echo $f > \"$f.t\"; done", "f=new; echo a > $f; echo b >> \"$f\"; cat $f", "d=sub; echo a > $d/x.t; { echo b; cat nope; } >> \"$d/x.t\" 2>&1", "f='a b'; echo x > \"$f\"", "f=err; cat nope 2> $f; cat $f",
+	"for f in a b; do echo $f > \"$f.t\"; done", "f=new; echo a > $f; echo b >> \"$f\"; cat $f", "d=sub; echo a > $d/x.t; { echo b; cat nope; } >> \"$d/x.t\" 2>&1", "f='a b'; echo x > \"$f\"", "f=err; cat nope 2> $f; cat $f", "set -- new two; for f; do echo $f > \"$f\"; done; echo x >> \"$1\"; shift; echo y >> $1",
 	"mkdir made && cd made && echo a > new", "echo 'a b' > \"new file\"; cat 'new file'", "echo a > a\\ b", "echo a > ~/home; cat ~/home", "head -c 100000 /dev/zero > big; wc -c < a.txt; wc -c big",
 }
 

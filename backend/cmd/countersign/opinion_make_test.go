@@ -23,6 +23,7 @@ type maker struct {
 	bashOnly bool // bash and sh read it differently
 	moved    bool // behind a cd
 	vars     bool // X is set
+	piped    bool // in a pipeline, of which all stages run at the same time
 	secrets  bool // names of secret files may be shown: nothing can take them as arguments
 }
 
@@ -193,8 +194,14 @@ func (m *maker) wrongStatement() string {
 }
 
 func (m *maker) pipeline() string {
-	text := m.simple()
+	stages := 1
 	for m.one(4) {
+		stages++
+	}
+	defer func(was bool) { m.piped = was }(m.piped)
+	m.piped = m.piped || stages > 1
+	text := m.simple()
+	for range stages - 1 {
 		bar := " | "
 		if m.one(8) {
 			bar, m.bashOnly = " |& ", true
@@ -297,7 +304,10 @@ func (m *maker) leaf() []word {
 	if m.hurt(3) {
 		return m.wrongLeaf()
 	}
-	tool := m.tool(func(t tool) bool { return !m.moved || !t.how["plain"] && t.name != "go" && t.name != "git" })
+	tool := m.tool(func(t tool) bool {
+		brings := t.name == "git" && len(t.sub) == 0 // files of a commit, which another stage may read
+		return (!m.piped || !brings) && (!m.moved || !t.how["plain"] && t.name != "go" && t.name != "git")
+	})
 	return m.use(tool, false)
 }
 

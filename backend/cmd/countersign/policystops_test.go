@@ -129,7 +129,7 @@ func TestStopsOverTime(t *testing.T) {
 
 // TestStartOnTheCorpus: of what the corpus wants asked or denied, nothing passes
 // under the starts but for what the corpus only leaves out of its lists: id and
-// whoami, and files that safe bins may not read.
+// whoami, files that safe bins may not read, and code that only prints.
 func TestStartOnTheCorpus(t *testing.T) {
 	trial := newTrial(readCorpus(t))
 	p := trial.started(testAgent, starts.ProjectCommands, trial.folder.Path)
@@ -141,7 +141,10 @@ func TestStartOnTheCorpus(t *testing.T) {
 		}
 		plan := trial.plan(c)
 		judged++
-		if j := trial.judge(c, &plan, rules); j.Verdict == approval.VerdictAllow {
+		prints := func(s approval.Segment) bool {
+			return slices.ContainsFunc(s.Findings, func(f approval.Finding) bool { return f.Allowed == approval.AllowReadingCode })
+		}
+		if j := trial.judge(c, &plan, rules); j.Verdict == approval.VerdictAllow && !slices.ContainsFunc(plan.Segments, prints) {
 			t.Errorf("%s passes: %s (%s)", c.ID, inputOf(c), because(j))
 		}
 	}
