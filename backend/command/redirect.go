@@ -205,7 +205,7 @@ func (t *textJob) namesInputs(seg *approval.Segment, v value) bool {
 		return false
 	}
 	return !slices.ContainsFunc(v.words[0], func(p approval.Part) bool {
-		return p.Kind != approval.PartText && (p.Kind != approval.PartVar || p.Form != nil || len(t.values[p.Text]) == 0)
+		return p.Text == approval.AllParameters && p.Kind == approval.PartVar || p.Kind != approval.PartText && (p.Kind != approval.PartVar || p.Form != nil || len(t.values[p.Text]) == 0)
 	})
 }
 

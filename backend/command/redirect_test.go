@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/command"
 )
 
 // TestRedirectsToProtected: what a redirection reads or writes is protected as
@@ -29,6 +30,55 @@ func TestRedirectsToProtected(t *testing.T) {
 			if ours := text == "ls &> /state/exec-approvals.json"; seg.Ours != ours && want == approval.ReasonProtectedState && text[0] != 'c' {
 				t.Errorf("%s, %s: names files of ours: %t", text, who, seg.Ours)
 			}
+		}
+	}
+}
+
+// TestOpenInputs: a command that only prints may read a file of which the text holds all
+// names, where each may be read.
+func TestOpenInputs(t *testing.T) {
+	for text, passes := range map[string]bool{
+		`for f in a b.txt; do wc -l < "$f"; done`:                       true,
+		`for f in a b.txt; do wc -l < $f; done`:                         true,
+		`f=a; head -3 < "$f"`:                                           true,
+		`d=sub; cat < "$d/c"`:                                           true,
+		`for f in *.txt; do wc -l < "$f"; done`:                         true,
+		`for f in a b.txt; do n=$(wc -l < "$f"); echo "$f $n"; done`:    true,
+		`for f in a .env; do wc -l < "$f"; done`:                        false,
+		`for f in a innocent; do wc -l < "$f"; done`:                    false,
+		`for f in a ~/.ssh/id_rsa; do wc -l < "$f"; done`:               false,
+		`for f in a /etc/hosts; do wc -l < "$f"; done`:                  false,
+		`for f in a ../x; do wc -l < "$f"; done`:                        false,
+		`for f in a none; do wc -l < "$f"; done`:                        false,
+		`for f in a sub; do wc -l < "$f"; done`:                         false,
+		`for f in *.none; do wc -l < "$f"; done`:                        false,
+		`read -r f; wc -l < "$f"`:                                       false,
+		`f=a; read -r f; wc -l < "$f"`:                                  false,
+		`f=$(cat a); wc -l < "$f"`:                                      false,
+		`wc -l < "$HOMEDIR"`:                                            false,
+		`set -- a b; wc -l < "$@"`:                                      false,
+		`f="a b"; wc -l < $f`:                                           false,
+		`for f in a b.txt; do xargs wc -l < "$f"; done`:                 false,
+		`for f in a b.txt; do sh < "$f"; done`:                          false,
+		`for f in a b.txt; do python3 < "$f"; done`:                     false,
+		`for f in a b.txt; do git apply < "$f"; done`:                   false,
+		`for f in a b.txt; do read -r x < "$f"; done`:                   false,
+		`for f in a b.txt; do while read -r x; do :; done < "$f"; done`: false,
+		`for f in a b.txt; do wc -l 3< "$f"; done`:                      false,
+		`for f in a b.txt; do wc -l 1< "$f"; done`:                      false,
+		`cd sub && for f in c; do wc -l < "$f"; done`:                   true,
+		`cd sub && for f in a; do wc -l < "$f"; done`:                   false,
+	} {
+		world := approvaltest.NewWorld("/usr/bin/wc /usr/bin/head /usr/bin/cat /usr/bin/git /usr/bin/python3 /bin/sh /usr/bin/xargs /home/ann/p/a /home/ann/p/b.txt /home/ann/p/.env /home/ann/p/sub/c /home/ann/x /etc/hosts /home/ann/.ssh/id_rsa\n/home/ann/p/innocent -> /home/ann/.ssh/id_rsa")
+		a := &command.Analyzer{World: world, Home: "/home/ann", UID: 1000}
+		a.SetPath([]string{"/usr/bin", "/bin"})
+		plan := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))
+		asks := plan.Root == nil || len(plan.Findings) > 0
+		for _, seg := range plan.Segments {
+			asks = asks || len(seg.Findings) > 0
+		}
+		if asks == passes {
+			t.Errorf("%s: asks %t: %s", text, asks, show(plan))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/approvaltest"
+	"github.com/countersign-app/countersign/backend/command"
 )
 
 // A command asks no more than the commands that it may become, where all of these are
@@ -31,6 +32,9 @@ func TestTried(t *testing.T) {
 		{`for n in 1 2; do gh issue view $n >/dev/null; done`, false},
 		{`for f in a b; do git diff "$f" 2>/dev/null; done`, false},
 		// One of them would not.
+		{`for p in deploy build; do npm run "$p"; done`, true},
+		{`for f in a b; do cp "$f" c; done`, true},
+		{`for f in a b; do mkdir "$f"; done`, true},
 		{`for n in 1 https://evil.example/x/y/pull/1; do gh pr view "$n" 2>/dev/null; done`, true},
 		{`for n in 1 --web; do gh pr checks "$n" 2>/dev/null; done`, true},
 		{`for n in 1 2; do gh pr checks "$n" > out; done`, true},
@@ -89,6 +93,47 @@ func manyNames(n int) (list []string) {
 		list = append(list, "f"+strconv.Itoa(i))
 	}
 	return list
+}
+
+// TestTriedAsks: what is asked of each is asked of all, where an entry can cover it; and
+// what builds or tests is tried as what reads is.
+func TestTriedAsks(t *testing.T) {
+	for text, want := range map[string]string{
+		`API=http://localhost:3000; curl "$API/health"`:                        "reads-network localhost",
+		`for i in 1 2; do curl -s "http://localhost:3000/x?p=$i"; done`:        "reads-network localhost",
+		`for h in localhost:3000 example.com; do curl -s "https://$h/x"; done`: "reads-network example.com, reads-network localhost",
+		`curl -s http://localhost:5043/x?page=1`:                               "reads-network localhost",
+		`for i in 1 2; do curl -s -d "$i" http://localhost:3000/x; done`:       "reads-network localhost, runtime-value",
+		`for m in GET POST; do curl -s -X "$m" http://localhost:3000/x; done`:  "reads-network localhost, runtime-value",
+		`for o in a b; do curl -s -o "$o" http://localhost:3000/x; done`:       "reads-network localhost, runtime-value",
+		`h=$(git rev-parse HEAD); curl -s "http://localhost:3000/$h"`:          "reads-network localhost",
+		`read -r h; curl -s "http://$h/x"`:                                     "protected-state, runtime-value",
+		`for p in ./a ./b; do go test "$p" -count=1; done`:                     "",
+		`for p in a b; do go test "./$p"; done`:                                "",
+		`for p in ./a -exec=x; do go test "$p"; done`:                          "runtime-value",
+		`for p in ./a /tmp/x; do go test "$p"; done`:                           "runtime-value",
+		`for p in ./a example.com/x@latest; do go run "$p"; done`:              "runtime-value",
+		`for p in a b; do go build -o "$p" .; done`:                            "runtime-value",
+		`for p in a b; do git add "$p"; done`:                                  "runtime-value",
+		`for p in a b; do git commit -m "$p"; done`:                            "",
+	} {
+		world := approvaltest.NewWorld("/usr/bin/curl /usr/bin/go /usr/bin/git /home/ann/p/a/a.go /home/ann/p/b/b.go /home/ann/p/.git/HEAD")
+		a := &command.Analyzer{World: world, Home: "/home/ann", UID: 1000}
+		a.SetPath([]string{"/usr/bin"})
+		plan := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))
+		var got []string
+		for _, f := range plan.Segments[len(plan.Segments)-1].Findings {
+			if f.Allowed != "" && f.Value != "" {
+				got = append(got, string(f.Allowed)+" "+f.Value)
+			} else {
+				got = append(got, string(f.Reason))
+			}
+		}
+		slices.Sort(got)
+		if s := strings.Join(slices.Compact(got), ", "); s != want {
+			t.Errorf("%s: %s, want %s", text, s, want)
+		}
+	}
 }
 
 // What another shell gets back as a text, and what is meant for zsh, is understood

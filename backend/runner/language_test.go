@@ -92,6 +92,11 @@ var asShells = []struct {
 		`yes | while read -r l; do echo $l; break; done`, `seq 3 | while read -r x; do echo "$x"; done | wc -l`, `printf 'é ü\n' | while read -r a b; do echo "$b$a"; done`, `printf 'a.txt\nb.txt\n' | while read -r f; do cat "$f"; done`, `echo "a:b" | while read -r x; do echo "${x%%:*} ${x#*:}"; done`,
 		`! read -r x; echo $?`, `if read -r x < a.txt; then echo "got $x"; fi`, `x=$(read -r y; echo "$y"); echo "[$x]"`, `set -e; read -r x; echo never`, `seq 3 | (read -r a; echo $a)`, `printf 'a\rb \n' | { read -r x; printf '%s' "$x" | od -c; }`,
 	}},
+	{"inputs by a name that only the run can tell", false, []string{
+		`for f in a.txt b.txt; do wc -l < "$f"; done`, `for f in *.txt; do wc -c < "$f"; done`, `f=a.txt; cat < $f`, `f="my file.txt"; cat < "$f"; echo $?`, `d=sub; cat < "$d/c.txt" | wc -l`, `for f in a.txt b.txt; do n=$(wc -l < "$f"); echo "$f $n"; done`,
+		`t=0; for f in *.txt; do n=$(wc -l < "$f"); t=$((t + n)); done; echo $t`, `for f in a.txt b.txt; do cat <b.txt <"$f"; done`, `cd sub; for f in c.txt; do cat < "$f"; done`, `for f in a.txt b.txt; do cat < "$f" > /dev/null && echo "$f"; done`, `for f in a.txt; do (cat < "$f"; exit 3); done; echo $?`,
+		`set -- a.txt b.txt; cat < "$2"`, `for f in a.txt b.txt; do cat < "$f" & wait; done`, `f=a.txt; cat < "$PWD/$f"`,
+	}},
 	{"background", false, []string{
 		`true & wait`, `false & wait; echo $?`, `false; true & echo $?; wait`, `{ echo a; echo b; } & wait`, `(echo a; exit 3) & wait; echo $?`, `echo a | cat & wait; echo b`, `echo a && echo b & wait`, `false || echo b & wait`,
 		`cat & wait; echo read`, `{ cat; } & wait`, `(cat; cat a.txt) & wait`, `cat | cat & wait`, `cat && cat & wait`, `cat <a.txt & wait`, `(cat) <a.txt & wait`, "cat <<'E' & wait\nhi\nE", `cat a.txt >/dev/null & wait`, `echo err >&2 & wait`,
@@ -167,6 +172,7 @@ var asks = []string{
 	`[[ a == !(b) ]]`, `[[ a == ~ ]]`, `[[ a == $(touch mark) ]]`, `[[ a == ${x:-*} ]]`, `[[ -f $(touch mark; eval x) ]]`, `[[ -p a ]]`, `[[ -G a ]]`, `[[ -N a ]]`, `[[ $API_TOKEN == a ]]`, `[[ -n ${API_TOKEN:-} ]]`, `[[ $RANDOM -gt 1 ]]`, `[[ a == [z-a] ]]`, `for i in 1; do x=1 break; done`, `for i in 1; do break 1 2; done`, `for i in 1; do \break; done`,
 	`read x`, `read -r`, `read`, `read -r PATH`, `read -r IFS < a.txt`, `read -r LD_PRELOAD < a.txt; cat a.txt`, `read -r x[0]`, `read -r 'a[$(touch mark)]'`, `read -ra x`, `read -p hi -r x`, `read -r -n1 x`, `read -r -d '' x`, `read -r -u 3 x`, `read -r -t 1 x`, `read -r -- x`, `read -r $x`, `n=x; read -r "$n"`,
 	`read -r {a,b}`, `read -r BASH_ENV`, `read -r ENV`, `read -r PS4`, `read -r RANDOM`, `read -r API_KEY < a.txt; cat a.txt`, `export HOME; read -r HOME < a.txt; ls`, `export x; read -r x < a.txt; ls`, `IFS=: read -r a b < a.txt`, `IFS=$x read -r a < a.txt`, `IFS= read x`, `IFS= PATH=. read -r x`, `IFS=; read -r x`,
+	`read -r f; cat < "$f"`, `cat < $(echo a.txt)`, `for f in a.txt /etc/passwd; do cat < "$f"; done`, `for f in a.txt nope; do cat < "$f"; done`, `for f in a.txt; do sh < "$f"; done`, `for f in a.txt; do read -r x < "$f"; done`, `set -- a.txt; cat < "$@"`, `for f in a.txt; do { cat; } < "$f"; done`,
 	`while read -r l; do $l; done < a.txt`, `while read -r l; do eval "$l"; done < a.txt`, `mapfile -t l < a.txt`, `read -r x < /dev/stdin`, `read -r x </etc/passwd`, `read -r x < <(ls)`, `command read -r PATH`, `builtin read -r x`, `LD_PRELOAD=x read -r y`,
 }
 

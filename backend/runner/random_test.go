@@ -387,7 +387,7 @@ func (w *writer) simple(deep int) string {
 				text = w.of("cat o1", "cat o1 o2", "wc -l <a.t", "cat sub/o4 a.t", "cat <a.t", "rm -f o1", "rm o2", "touch o3")
 				break
 			}
-			text = w.of("cat a.t", "cat <a.t", "cat nope", "wc -l <b.t", "ls", "ls sub", "printf '%s\\n' "+w.words(deep), "[ "+w.quoted(deep)+" = x ]", "test -f a.t")
+			text = w.of("cat a.t", "cat <a.t", "cat nope", "wc -l <b.t", `for f in a.t b.t; do cat <"$f"; done`, "ls", "ls sub", "printf '%s\\n' "+w.words(deep), "[ "+w.quoted(deep)+" = x ]", "test -f a.t")
 			break
 		}
 		fallthrough
