@@ -18,6 +18,9 @@ type part struct {
 	// inProject tells that its program lies in the session's folder.
 	inProject bool
 	folder    approval.Folder // of the session
+	// guessed tells that it is a word of a program that nobody knows, which may as well be
+	// no program: "playwright install".
+	guessed bool
 }
 
 // parts divides what asks of a request into what can be remembered and the reasons
@@ -66,6 +69,10 @@ func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part
 		return p, false
 	}
 	p = part{Segment: s, entry: approval.Entry{Pattern: s.Builtin, Source: "allow-always"}}
+	if s.Via > 0 {
+		by := &in.Plan.Segments[s.Via-1]
+		p.guessed = by.Kind == approval.KindOther && !by.Profiled
+	}
 	if s.Builtin != "" {
 		return p, len(s.Findings) > 0 && len(in.reaching(s)) == 0
 	}

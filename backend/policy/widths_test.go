@@ -246,6 +246,8 @@ func TestSuggestedCovers(t *testing.T) {
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=/home/ann/p/x.js", "allow"},
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --host 0.0.0.0", "ask allowlist-miss"},
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --to https://x.example", "ask allowlist-miss"},
+		{"/home/ann/p/tool rm x", "rm y", "ask allowlist-miss"}, // it may be no program
+		{"/home/ann/p/tool git commit", "git commit -m x", "ask allowlist-miss"},
 		{"python3.12 a.py", "python3.12 a.py --delete-all", "ask allowlist-miss"},
 		{"python3.12 a.py migrate", "python3.12 a.py migrate app zero", "ask allowlist-miss"},
 		{"python3.12 a.py migrate", "python3.12 a.py migrate --noinput", "allow"},
