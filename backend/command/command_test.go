@@ -27,7 +27,7 @@ func invented() *command.Analyzer {
 	world := approvaltest.NewWorld(`
 		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/find /usr/bin/curl /usr/bin/make /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/sqlite3 /usr/bin/tree /usr/bin/head
-		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/duckdb /usr/bin/uv /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
+		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/duckdb /usr/bin/uv /usr/bin/go /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
 		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
 		/opt/homebrew/Cellar/rg/14/bin/rg

@@ -10,8 +10,8 @@ import (
 
 // A word that only the run can tell is often one of a few that the text holds: the
 // names that a loop goes through, a number, a name that was put together. A command
-// is tried with each of them, and where each would only read, it asks no more than
-// these do. What the word becomes is judged again before the start in any case.
+// is tried with each of them, and where each would only read, or only check the project,
+// it asks no more than these do. What the word becomes is judged again before the start in any case.
 
 // maxTried bounds how many commands one is tried as, and maxTries all of a text.
 const (
@@ -115,7 +115,7 @@ func (t *textJob) note(to map[string][]string, name, value string) {
 }
 
 // tried judges a command by all that it may be, or by what is like it, where its words
-// are known so far and each of them would only read. Of any other it says nothing.
+// are known so far and each of them would only read or check. Of any other it says nothing.
 func (t *textJob) tried(seg *approval.Segment) {
 	if len(seg.Open) == 0 || seg.Open[0].At == 0 || seg.Program == nil || !seg.Profiled || seg.Floor != "" || seg.Ours || len(seg.Findings) == 0 || len(seg.Assigns) > 0 || !goesOn(seg.Redirects) {
 		return
@@ -160,6 +160,13 @@ func isReading(seg *approval.Segment) bool {
 	return OnlyReads(append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...))
 }
 
+// isWorking reports the same of those that build, test and check a project, and run no job
+// that a word names (make deploy) and store nothing (git add).
+func isWorking(seg *approval.Segment) bool {
+	argv := append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)
+	return argv[0] != "git" && slices.ContainsFunc(workTools(), func(t Tool) bool { return t.ArgPattern == "" && t.begins(argv) })
+}
+
 // goesOn reports whether redirections open no file but /dev/null.
 func goesOn(list []approval.Redirect) bool {
 	return !slices.ContainsFunc(list, func(r approval.Redirect) bool { return r.To < approval.ToNull })
@@ -170,7 +177,7 @@ func goesOn(list []approval.Redirect) bool {
 func (t *textJob) onlyReads(seg *approval.Segment) bool {
 	if len(seg.Findings) > 0 || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
 		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool {
-			return e != approval.EffectNetwork && !(e == approval.EffectProject && isReading(seg))
+			return e != approval.EffectNetwork && !(e == approval.EffectProject && (isReading(seg) || isWorking(seg)))
 		}) {
 		return false
 	}

@@ -30,7 +30,12 @@ func TestTried(t *testing.T) {
 		{`for n in 216 217; do gh pr view "$n" --json title 2>&1; done`, false},
 		{`for n in 1 2; do gh issue view $n >/dev/null; done`, false},
 		{`for f in a b; do git diff "$f" 2>/dev/null; done`, false},
+		{`for f in a b; do go test "./internal/$f" -count=1; done`, false},
+		{`for f in a b; do go vet "./$f" 2>&1 | cat; done`, false},
 		// One of them would not.
+		{`for f in a -exec=/tmp/x; do go test $f; done`, true},
+		{`for f in a /tmp/x; do go test "$f"; done`, true},
+		{`for f in a b; do go build -o "$f" .; done`, true},
 		{`for n in 1 https://evil.example/x/y/pull/1; do gh pr view "$n" 2>/dev/null; done`, true},
 		{`for n in 1 --web; do gh pr checks "$n" 2>/dev/null; done`, true},
 		{`for n in 1 2; do gh pr checks "$n" > out; done`, true},

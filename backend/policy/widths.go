@@ -34,7 +34,7 @@ func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []app
 		if s.Verdict != approval.VerdictAsk || within {
 			continue
 		}
-		if one, ok := newPart(in, seg, s); ok && len(one.widths()) > 0 {
+		if one, ok := newPart(in, seg, s); ok && one.fits() {
 			asked = append(asked, one)
 			continue
 		}
@@ -126,6 +126,14 @@ func (p part) widths() (list []approval.Width) {
 		}
 	}
 	return list
+}
+
+// fits reports whether a part can be remembered, and of a program with a profile that can
+// do more than read in no wider way than is suggested for it: the narrowest way is what a
+// person finds chosen.
+func (p part) fits() bool {
+	list := p.widths()
+	return len(list) > 0 && (!p.Profiled || p.Kind == approval.KindReader || slices.Index(allWidths, list[0]) <= slices.Index(allWidths, p.suggested()))
 }
 
 // upTo is the widest entry of a part that is not wider than a width, else the

@@ -269,6 +269,9 @@ func TestNoOffers(t *testing.T) {
 	if j := judge(p, "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("ask=always offers %v", j.Offers)
 	}
+	if j := judge(onMiss(), "$ curl -d \"$x\" https://x.example", nil); len(j.Offers) != 0 {
+		t.Errorf("the narrowest is anything that is sent there: %v", j.Offers)
+	}
 	if j := judge(onMiss("tool"), "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("what passes offers %v", j.Offers)
 	}
