@@ -162,6 +162,8 @@ type job struct {
 	// passesOn counts the pipelines around what is walked in which a later stage does
 	// so.
 	passesOn int
+	// handsOn is the input that the wrapper which is walked hands to its one command.
+	handsOn []approval.Redirect
 	// takers are commands that get words of an input as names.
 	takers []taker
 }

@@ -27,7 +27,7 @@ func invented() *command.Analyzer {
 	world := approvaltest.NewWorld(`
 		/bin/sh /bin/bash /bin/ls /bin/cat /bin/du /bin/grep /usr/bin/base64 /bin/rm /bin/mkdir /bin/cp /bin/gunzip /bin/dd /bin/[ /bin/test /bin/sleep
 		/usr/bin/find /usr/bin/curl /usr/bin/make /usr/bin/env /usr/bin/wc /usr/bin/git /usr/bin/printf /usr/bin/python3.12 /usr/bin/sqlite3 /usr/bin/tree /usr/bin/head
-		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
+		/usr/bin/perl5.36-x86_64-linux-gnu /usr/bin/vim.basic /usr/bin/duckdb /usr/bin/uv /usr/bin/go /usr/bin/x86_64-linux-gnu-gcc-12 /usr/bin/gnice /lib64/ld-linux-x86-64.so.2
 		/usr/bin/xargs /usr/bin/sudo /usr/bin/mawk /opt/tool/bin/tool /home/ann/p/run.sh /home/ann/p/bin/tool2 /home/ann/p/main.go
 		/home/ann/p/sub/run.sh /home/ann/p/.env /home/ann/.ssh/id_rsa /home/ann/.local/bin/mine /open/loose /other/theirs /state/operator.key
 		/opt/homebrew/Cellar/rg/14/bin/rg
@@ -470,7 +470,7 @@ func TestResolve(t *testing.T) {
 		{"/bin/ls", "/bin/ls", "/bin/ls", "", "", ""},
 		{"rg", "/opt/homebrew/bin/rg", "/opt/homebrew/Cellar/rg/14/bin/rg", "/opt/homebrew/bin/rg", "", ""},
 		{"awk", "/usr/bin/awk", "/usr/bin/mawk", "/usr/bin/awk", "", ""},
-		{"list", "/home/ann/.local/bin/list", "/bin/rm", "/home/ann/.local/bin/list", "", ""},
+		{"list", "/home/ann/.local/bin/list", "/bin/rm", "/home/ann/.local/bin/list", "", "writes-file"},
 		{"./run.sh", "/home/ann/p/./run.sh", "/home/ann/p/run.sh", "/home/ann/p/run.sh", "/bin/sh", ""},
 		{"./env.sh", "/home/ann/p/./env.sh", "/home/ann/p/env.sh", "", "/usr/bin/python3.12", ""},
 		{"./opt.sh", "/home/ann/p/./opt.sh", "/home/ann/p/opt.sh", "", "/usr/bin/env", "wrapper-unclear"},
@@ -560,11 +560,11 @@ func TestKindsAndEffects(t *testing.T) {
 		{"env|ls", "wrapper []"},
 		{"rm|a", "changer []"},
 		{"/usr/bin/perl5.36-x86_64-linux-gnu|-e", "interpreter []"},
-		{"/usr/bin/vim.basic|x", "starter []"},
+		{"/usr/bin/vim.basic|x", "starter [starts-program]"},
 		{"/usr/bin/x86_64-linux-gnu-gcc-12|x", "starter []"},
 		{"/usr/bin/gnice|x", "wrapper []"},
 		{"/lib64/ld-linux-x86-64.so.2|x", "interpreter []"},
-		{"list|a", "changer []"},
+		{"list|a", "changer [writes-file]"},
 		{"/opt/tool/bin/tool|a", " []"},
 		{"tree|-o|x", "reader [writes-file]"},
 		{"tree|-ao|x", "reader [writes-file]"},
@@ -598,8 +598,8 @@ func TestKindsAndEffects(t *testing.T) {
 		{"rm|-rf|..", "changer [deletes protected-state] FLOOR"},
 		{"rm|-rf|sub", "changer []"},
 		{"rm|/", "changer [deletes protected-state]"},
-		{"dd|if=a|of=/dev/sda", "changer [protected-state] FLOOR"},
-		{"dd|if=a|of=/dev/null", "changer []"},
+		{"dd|if=a|of=/dev/sda", "changer [writes-file protected-state] FLOOR"},
+		{"dd|if=a|of=/dev/null", "changer [writes-file]"},
 		{"cp|x|/dev/sda", "changer [outside-folder protected-state] FLOOR"},
 		{"/opt/tool/bin/tool|--x", " []"},
 	}

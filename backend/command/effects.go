@@ -42,6 +42,9 @@ func (j *job) effects(seg *approval.Segment) {
 	if args == nil && (seg.Kind == approval.KindShell || seg.Kind == approval.KindInterpreter) {
 		j.firstFile(seg)
 	}
+	if args == nil && (seg.Kind == approval.KindStarter || seg.Kind == approval.KindChanger) {
+		j.unread(seg)
+	}
 	if args == nil && slices.ContainsFunc(seg.Argv[1:], func(arg string) bool { return letters(arg) > maxBundle }) {
 		mark(approval.ReasonUnreadable, "is given more option letters than can be read")
 	}
@@ -67,11 +70,15 @@ func (j *job) effects(seg *approval.Segment) {
 // fedProgram judges the program that an interpreter reads from its input, where that is
 // a text which the request holds: an entry can cover just this one, or all that only read.
 func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
-	if len(args.input) == 0 || seg.Kind != approval.KindInterpreter || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
+	if len(args.input) == 0 || seg.Kind == approval.KindShell || seg.Kind == approval.KindWrapper || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
 		return
 	}
 	text, fed := "", 0
-	for _, r := range seg.Redirects {
+	redirects := seg.Redirects
+	if !slices.ContainsFunc(redirects, func(r approval.Redirect) bool { return r.FD == 0 }) {
+		redirects = j.handsOn // uv run python - <<EOF
+	}
+	for _, r := range redirects {
 		if r.FD == 0 {
 			text, fed = r.Text, fed+1
 		}
@@ -79,7 +86,7 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 			return
 		}
 	}
-	if fed != 1 {
+	if fed != 1 || seg.Kind != approval.KindInterpreter && !statements(text) {
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -88,7 +95,12 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 		covers, value = approval.AllowReadingCode, ""
 	}
 	for _, i := range args.input {
-		args.findings[i].Allowed, args.findings[i].Value = covers, value
+		args.findings[i].Allowed = covers
+	}
+	for i := range args.findings {
+		if args.findings[i].Allowed == covers {
+			args.findings[i].Value = value
+		}
 	}
 }
 
@@ -104,6 +116,24 @@ func (j *job) exactly(seg *approval.Segment, args *arguments) {
 		}
 	}
 	notExactly(args.findings)
+}
+
+// unread notes that nobody reads what a program is told that can start others or change
+// files: an entry for just these words can cover that, where they say all.
+func (j *job) unread(seg *approval.Segment) {
+	called, name := path.Base(seg.Argv[0]), path.Base(seg.Program.File.Path)
+	if programs.Launches(called) || programs.Launches(name) {
+		return
+	}
+	why := finding(approval.ReasonWritesFile, "%s changes files or the machine", name)
+	if seg.Kind == approval.KindStarter {
+		why = finding(approval.ReasonStartsProgram, "%s can start other programs or change files by its arguments", name)
+	}
+	why.Allowed = approval.AllowUnknown
+	args := &arguments{findings: []approval.Finding{why}}
+	if j.exactly(seg, args); args.findings[0].Allowed != "" {
+		seg.Findings = append(seg.Findings, args.findings...)
+	}
 }
 
 // notExactly leaves no entry for what nobody knows.

@@ -140,6 +140,16 @@ func statement(_ *arguments, u use) bool {
 	return !otherFiles().MatchString(u.value) && !strings.Contains(u.value, "\n.")
 }
 
+// statements reports the same of a text that such a program reads.
+func statements(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, ".") && !tells().MatchString(line) {
+			return false
+		}
+	}
+	return !otherFiles().MatchString(text)
+}
+
 // matches reports whether a value is like one of the patterns.
 func matches(patterns []string, value string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {

@@ -82,8 +82,17 @@ func (j *job) nested(index int) {
 
 // inner adds the commands that a program starts by its profile.
 func (j *job) inner(index int, outer *approval.Segment) {
-	read := j.profiled(outer)
+	read, before := j.profiled(outer), j.handsOn
+	defer func() { j.handsOn = before }()
 	for _, one := range read.commands {
+		switch {
+		case one.fed || one.input || len(read.commands) > 1:
+			j.handsOn = nil
+		case slices.ContainsFunc(outer.Redirects, func(r approval.Redirect) bool { return r.FD == 0 }):
+			j.handsOn = outer.Redirects
+		default:
+			j.handsOn = before
+		}
 		if layers(j.plan.Segments, index) >= maxLayers || len(j.plan.Segments) > maxSegments {
 			j.complex("programs start programs more than %d layers deep", maxLayers)
 			j.nameAll(outer)
@@ -126,6 +135,9 @@ func (j *job) inner(index int, outer *approval.Segment) {
 		}
 		if one.fed && seg.Program != nil && !keptAll(seg.Program) {
 			seg.Findings = append(seg.Findings, finding(approval.ReasonWrapperUnclear, "%s starts %s when its input comes, and programs of the person could change that file until then", first(outer.Argv), seg.Program.File.Path))
+		}
+		if !seg.Profiled || seg.Kind == approval.KindShell {
+			j.handsOn = nil // who takes it there is not known
 		}
 		j.plan.Segments = append(j.plan.Segments, seg)
 		j.nested(len(j.plan.Segments) - 1)

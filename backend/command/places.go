@@ -219,8 +219,9 @@ func (a *arguments) agents(u use) {
 
 // finish weighs what only all words together tell.
 func (a *arguments) finish(p *profile) {
-	if a.count < p.least && !a.has["alone"] {
+	if a.count < p.least && !a.has["alone"] && !a.has["given"] {
 		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
+		a.readsInput(true)
 	}
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {
 		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.lists["needs"][0])

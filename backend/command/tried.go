@@ -167,17 +167,17 @@ func onlyAsks(f approval.Finding) bool {
 	return f.Reason == approval.ReasonNetwork && f.Allowed == approval.AllowNetworkReads && f.Value != ""
 }
 
-// isWork reports whether a command builds or tests a project whatever its words are. Of
-// git's, each is about other files.
-func isWork(seg *approval.Segment) bool {
-	argv := append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)
-	return argv[0] != "git" && slices.ContainsFunc(workTools(), func(t Tool) bool { return t.ArgPattern == "" && t.begins(argv) })
-}
-
 // isReading reports whether a command is one of those that only read, whatever options
 // stand before its name.
 func isReading(seg *approval.Segment) bool {
 	return OnlyReads(append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...))
+}
+
+// isWorking reports the same of those that build, test and check a project, and run no job
+// that a word names (make deploy) and store nothing (git add).
+func isWorking(seg *approval.Segment) bool {
+	argv := append([]string{path.Base(seg.Argv[0])}, seg.Argv[max(1, seg.Command):]...)
+	return argv[0] != "git" && slices.ContainsFunc(workTools(), func(t Tool) bool { return t.ArgPattern == "" && t.begins(argv) })
 }
 
 // goesOn reports whether redirections open no file but /dev/null.
@@ -192,7 +192,7 @@ func (t *textJob) onlyReads(seg *approval.Segment) bool {
 	asks := slices.ContainsFunc(seg.Findings, func(f approval.Finding) bool { return !onlyAsks(f) })
 	if asks || seg.Floor != "" || !seg.Profiled || seg.FromFile || seg.Asks || len(seg.Code)+len(seg.Targets) > 0 ||
 		slices.ContainsFunc(seg.Effects, func(e approval.Effect) bool {
-			return e != approval.EffectNetwork && !(e == approval.EffectProject && (isReading(seg) || isWork(seg)))
+			return e != approval.EffectNetwork && !(e == approval.EffectProject && (isReading(seg) || isWorking(seg)))
 		}) {
 		return false
 	}

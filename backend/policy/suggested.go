@@ -18,6 +18,8 @@ func (p part) suggested() approval.Width {
 	has := func(e approval.Effect) bool { return slices.Contains(p.Effects, e) }
 	name := path.Base(p.Argv[0])
 	switch {
+	case p.guessed:
+		return approval.WidthExact
 	case command.AlwaysReads(name) && !p.asksFor(approval.AllowNetworkSends, approval.AllowThisCode, approval.AllowProjectCode):
 		return approval.WidthProgram
 	case command.OnlyReads(behindOptions(p.Segment)), p.asksFor(approval.AllowReadingCode):

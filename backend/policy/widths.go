@@ -18,6 +18,9 @@ type part struct {
 	// inProject tells that its program lies in the session's folder.
 	inProject bool
 	folder    approval.Folder // of the session
+	// guessed tells that it is a word of a program that nobody knows, which may as well be
+	// no program: "playwright install".
+	guessed bool
 }
 
 // parts divides what asks of a request into what can be remembered and the reasons
@@ -31,7 +34,7 @@ func (r *Rules) parts(in Input, j approval.Judgement) (asked []part, stays []app
 		if s.Verdict != approval.VerdictAsk || within {
 			continue
 		}
-		if one, ok := newPart(in, seg, s); ok && len(one.widths()) > 0 {
+		if one, ok := newPart(in, seg, s); ok && one.fits() {
 			asked = append(asked, one)
 			continue
 		}
@@ -66,6 +69,10 @@ func newPart(in Input, s *approval.Segment, j approval.SegmentJudgement) (p part
 		return p, false
 	}
 	p = part{Segment: s, entry: approval.Entry{Pattern: s.Builtin, Source: "allow-always"}}
+	if s.Via > 0 {
+		by := &in.Plan.Segments[s.Via-1]
+		p.guessed = by.Kind == approval.KindOther && !by.Profiled
+	}
 	if s.Builtin != "" {
 		return p, len(s.Findings) > 0 && len(in.reaching(s)) == 0
 	}
@@ -119,6 +126,14 @@ func (p part) widths() (list []approval.Width) {
 		}
 	}
 	return list
+}
+
+// fits reports whether a part can be remembered, and of a program with a profile that can
+// do more than read in no wider way than is suggested for it: the narrowest way is what a
+// person finds chosen.
+func (p part) fits() bool {
+	list := p.widths()
+	return len(list) > 0 && (!p.Profiled || p.Kind == approval.KindReader || slices.Index(allWidths, list[0]) <= slices.Index(allWidths, p.suggested()))
 }
 
 // upTo is the widest entry of a part that is not wider than a width, else the

