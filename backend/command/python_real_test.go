@@ -17,7 +17,8 @@ import (
 )
 
 // pythonPieces are what commands for a program of Python are put together of.
-var pythonPieces = strings.Split("python3.12 ¦python3.12 -c ¦python3.12 - ¦-c ¦-u ¦- ¦-I ¦-uc ¦-Ic¦-- ¦x ¦'print(1)' ¦\"print(1)\" ¦'print(1)¦'¦\"¦print(1) ¦\n¦; ¦ && ¦ | ¦ & ¦<<'E'\n¦<<E\n¦<<-E\n¦<<\"E\"\n¦<<\\E\n"+
+var pythonPieces = strings.Split("python3.12 -c 'print(1)' ¦python3.12 -c \"print(1)\" ¦python3.12 - <<'E'\nprint(1)\nE\n¦python3.12 <<E\nprint(1)\nE\n¦python3.12 - x <<-E\n\tprint(1)\n\tE\n¦python3.12 <<< 'print(1)' ¦python3.12 - <<\"E\"\nprint(1)¦python3.12 -c 'print(1)¦"+
+	"python3.12 ¦python3.12 -c ¦python3.12 - ¦-c ¦-u ¦- ¦-I ¦-uc ¦-Ic¦-- ¦x ¦'print(1)' ¦\"print(1)\" ¦'print(1)¦'¦\"¦print(1) ¦\n¦; ¦ && ¦ | ¦ & ¦<<'E'\n¦<<E\n¦<<-E\n¦<<\"E\"\n¦<<\\E\n"+
 	"¦<<< ¦<<<'print(1)' ¦< main.go ¦<<'F' ¦E\n¦\nE\n¦\tE\n¦F\n¦print(1)\n¦print(2)\n¦\tprint(3)\n¦$'print(1)\\n' ¦$'\\x65val(1)' ¦eval(1) ¦eval(1)\n¦'eval(1)' ¦\\\n¦\\¦\\\\¦$x¦`id`¦$(id)¦${x}¦\\$x¦x=eval ¦x=1; ¦env ¦nice ¦timeout 5 ¦xargs ¦command ¦exec ¦"+
 	"#¦'#'¦for i in 1; do ¦; done¦if true; then ¦; fi¦( ¦) ¦{ ¦; } ¦! ¦cat main.go | ¦0<<<x ¦3<<<x ¦1>&2 ¦2>&1 ¦<&- ¦</dev/null ¦<<'E' <<'F'\n¦eval 'print(1)' ¦bash -c ¦\"'print(1)'\"¦'\"'¦'a'¦\"\"¦''¦r'x'¦'''¦print('a')\n¦print('$x')\n¦print('\\n')\n¦print(`id`)\n¦print('\\`')\n¦~¦*¦{1,2}", "¦")
 
@@ -38,10 +39,10 @@ func TestPythonAsBash(t *testing.T) {
 	}
 	r := rand.New(rand.NewSource(26))
 	passed := 0
-	for range approvaltest.Rounds(t, 60_000, 6_000) {
+	for range approvaltest.Rounds(t, 20_000, 1_500) {
 		var text strings.Builder
-		for range 2 + r.Intn(7) {
-			text.WriteString(pythonPieces[r.Intn(len(pythonPieces))])
+		for range 1 + r.Intn(6) {
+			text.WriteString(pythonPieces[r.Intn([]int{8, len(pythonPieces)}[r.Intn(2)])])
 		}
 		if !strings.Contains(text.String(), "python3.12") || !pythonCovered(t, text.String()) {
 			continue
