@@ -17,7 +17,7 @@ var modulesText string
 var ofPython = sync.OnceValue(func() map[string]bool {
 	_, names, _ := strings.Cut(modulesText, "\n")
 	set := map[string]bool{}
-	for _, name := range strings.Fields(names) {
+	for _, name := range strings.Fields(strings.ToLower(names)) {
 		set[name] = true
 	}
 	return set
@@ -37,6 +37,9 @@ func ownModules(a *arguments, _ use) bool {
 	}
 	for _, name := range names {
 		base, kind, _ := strings.Cut(strings.ToLower(name), ".")
+		if strings.HasPrefix(kind, "so") {
+			base = strings.TrimSuffix(base, "module") // Python 2 loads jsonmodule.so as json
+		}
 		private := strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || base == "__future__"
 		if !ofPython()[base] && !private {
 			continue
@@ -50,7 +53,7 @@ func ownModules(a *arguments, _ use) bool {
 			continue
 		}
 		in, err := a.list(at)
-		if err != nil || kind == "" && packs(in) {
+		if err != nil || kind == "" && packs(in) || (private || mayMiss(base)) && a.holdsModules(at, in) {
 			return false
 		}
 	}
@@ -60,6 +63,24 @@ func ownModules(a *arguments, _ use) bool {
 // noModule reports whether no file whose name ends so is a module.
 func noModule(kind string) bool {
 	return strings.Contains(" md txt json yml yaml toml cfg ini lock rst html css js ts sh ", " "+kind+" ")
+}
+
+// mayMiss reports whether what Python brings along imports a module that is not there in
+// all versions: then a folder of the name is one, also where it is no package by itself.
+func mayMiss(name string) bool { return name == "org" || name == "tomllib" || name == "zlib" }
+
+// holdsModules reports whether a folder with some names in it holds a module.
+func (a *arguments) holdsModules(at string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		if _, kind, dotted := strings.Cut(strings.ToLower(name), "."); dotted {
+			return !noModule(kind)
+		}
+		in, err := a.list(path.Join(at, name))
+		return err == nil && slices.ContainsFunc(in, func(name string) bool {
+			_, kind, dotted := strings.Cut(strings.ToLower(name), ".")
+			return !dotted || !noModule(kind)
+		})
+	})
 }
 
 // packs reports whether a folder is a package of Python by the names in it.
@@ -82,7 +103,7 @@ func (a *arguments) wrote() bool {
 func (a *arguments) moduleFile(word argument) (file string) {
 	parts := strings.Split(word.text, ".")
 	plain := strings.Trim(word.text, wordLetters+".") == "" && !slices.Contains(parts, "") && word.text[0] != '_'
-	if !plain || word.open != nil || a.start == "" || ofPython()[parts[0]] {
+	if !plain || word.open != nil || a.start == "" || ofPython()[strings.ToLower(parts[0])] {
 		return ""
 	}
 	at := path.Join(parts...)

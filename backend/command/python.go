@@ -1,6 +1,9 @@
 package command
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/countersign-app/countersign/backend/approval"
 	"github.com/countersign-app/countersign/backend/oneliner"
 )
@@ -29,6 +32,9 @@ func (a *arguments) onlyReads(program string) bool {
 	if why != "" || !a.plan.Folder.Holds(a.start) || !ownModules(a, use{}) {
 		return false
 	}
+	if names, err := a.list(a.start); err != nil || slices.ContainsFunc(names, shownByTraces) {
+		return false
+	}
 	for _, file := range files {
 		if !a.inside(file) || a.inGit(file) {
 			return false
@@ -37,3 +43,7 @@ func (a *arguments) onlyReads(program string) bool {
 	a.values, a.looked = append(a.values, files...), true
 	return true
 }
+
+// shownByTraces reports whether an error of a program may show a line of a file: up to
+// version 3.9, <string> and <stdin> are looked for in the folder, and in all <unknown>.
+func shownByTraces(name string) bool { return strings.HasPrefix(name, "<") }

@@ -42,6 +42,18 @@ func TestPythonOnlyReads(t *testing.T) {
 		{read, "sitecustomize.py", approval.ReasonInlineCode},
 		{read, "_json.py", approval.ReasonInlineCode},
 		{read, "JSON.py", approval.ReasonInlineCode},
+		{read, "jsonmodule.so", approval.ReasonInlineCode}, // of Python 2
+		{read, "StringIO.py", approval.ReasonInlineCode},
+		{read, "copy_reg.pyc", approval.ReasonInlineCode},
+		{read, "org/python/core.py", approval.ReasonInlineCode}, // which copy imports up to 3.11
+		{read, "org/__init__.py", approval.ReasonInlineCode},
+		{read, "tomllib/loads.py", approval.ReasonInlineCode}, // where there is no tomllib
+		{read, "_json/scanstring.py", approval.ReasonInlineCode},
+		{read, "_json/scanstring/__init__.py", approval.ReasonInlineCode},
+		{read, "json/decoder.py", ""},
+		{read, "jsonmodule.py", ""},
+		{read, "org/README.md", ""},
+		{read, "_site/index.html", ""},
 		{read, "json/data.txt", ""},
 		{read, "json.txt", ""},
 		{"python3.12 - <<'E'\nimport json\nE", "json.py", approval.ReasonInlineCode},
@@ -49,6 +61,13 @@ func TestPythonOnlyReads(t *testing.T) {
 		{"cp main.go json.py && " + read, "", approval.ReasonInlineCode},
 		{"echo x > json.py; " + read, "", approval.ReasonInlineCode},
 		{"cd /tmp && python3.12 -c 'print(1)'", "", approval.ReasonInlineCode},
+
+		// What a trace shows.
+		{"python3.12 -c '1/0'", "<string>", approval.ReasonInlineCode},
+		{"python3.12 - <<'E'\n1/0\nE", "<stdin>", approval.ReasonInlineCode},
+		{"python3.12 -c 'import ast; ast.parse(\"x x\")'", "<unknown>", approval.ReasonInlineCode},
+		{"python3.12 -c 'import ast; ast.parse(\"x x\")'", "", ""},
+		{"python3.12 -c 'import ast; ast.parse(\"x x\", \"main.go\")'", "", approval.ReasonInlineCode},
 
 		// What is not its text alone.
 		{"python3.12 -c \"$x\"", "", approval.ReasonInlineCode},

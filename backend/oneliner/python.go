@@ -21,6 +21,9 @@ func Python(program string) (files []string, reason string) {
 	if reason := legible(program); reason != "" {
 		return nil, reason
 	}
+	if cookie(program) || swallowed().MatchString(program) {
+		return nil, unclear
+	}
 	tokens, reason := pythonTokens(program)
 	if reason != "" {
 		return nil, reason
@@ -32,14 +35,34 @@ func Python(program string) (files []string, reason string) {
 	if reason := c.tokens(tokens); reason != "" {
 		return nil, reason
 	}
+	if c.typed && c.renamed {
+		return nil, calls
+	}
 	return c.files, ""
 }
+
+// cookie reports whether a program may say, in its first two lines, how the rest is read.
+// Older versions look for that in a text that is open there too.
+func cookie(program string) bool {
+	lines := strings.SplitN(program, "\n", 3)
+	return slices.ContainsFunc(lines[:min(2, len(lines))], func(line string) bool {
+		line = strings.TrimLeft(line, " \t")
+		return strings.HasPrefix(line, "#") && strings.Contains(line, "coding")
+	})
+}
+
+// swallowed is a backslash or a brace that may be the second half of a character where the
+// locale is not UTF-8, such as GBK or SJIS, and would mean something if it were not.
+var swallowed = expression(`[^\x00-\x7f](\\|\}|\{\{)`)
 
 // pythonCheck looks at the tokens of a program, and at those in its f-strings.
 type pythonCheck struct {
 	own   map[string]bool // the names that it gives values
 	files []string
 	depth int // of f-strings in each other
+	// typed is set by a class that is shown. renamed is set by a name of what shows it, or
+	// of type, where it is not called: it may get another meaning there.
+	typed, renamed bool
 }
 
 // pythonCall is an open bracket, with the function that it calls by a plain name.
@@ -97,25 +120,35 @@ func (c *pythonCheck) tokens(list []pythonToken) string {
 // name checks one name where it stands.
 func (c *pythonCheck) name(list []pythonToken, i int, open []pythonCall) string {
 	name, before := list[i].text, at(list, i-1)
+	if (shows(name) || name == "type") && !before.is(".") && !at(list, i+1).is("(") {
+		c.renamed = true
+	}
 	switch {
-	case before.text == "." && before.kind == pythonOp:
-		return c.attribute(list, i)
 	case begins(before) && (name == "import" || name == "from"):
 		return imports(list, i)
 	case inImport(list, i):
 		return "" // imports looked at it
+	case before.is("."):
+		return c.attribute(list, i)
 	case pythonKeywords()[name]:
 		return ""
 	case name == "__name__", name == "_":
 		return ""
-	case strings.HasPrefix(name, "_") || pythonRefused()[name]:
+	case strings.HasPrefix(name, "_"):
 		return calls
 	case named(list, i, open):
 		return "" // of an argument
+	case pythonRefused()[name]:
+		return calls
 	case name == "open":
 		return c.opens(list[i+1:])
 	case name == "type":
-		return typeOf(list[i+1:], before, open)
+		return c.typeOf(list[i+1:], before, open)
+	case name == "SyntaxError":
+		if before.text == "except" {
+			return ""
+		}
+		return reads // one that a program makes can name a file, of which a line is shown
 	case pythonBuiltins()[name], c.own[name]:
 		return ""
 	}
@@ -132,7 +165,17 @@ func named(list []pythonToken, i int, open []pythonCall) bool {
 // attribute checks a name behind a dot.
 func (c *pythonCheck) attribute(list []pythonToken, i int) string {
 	name := list[i].text
-	if name == "format" {
+	switch name {
+	case "__name__":
+		if !typed(list, i-2) {
+			return calls
+		}
+		return ""
+	case "parse": // the module, or the function with one argument
+		if end, one := argument(list[i+1:]); !at(list, i+1).is(".") && (end == 0 || !one) {
+			return reads // a second one names a file, of which a line is shown
+		}
+	case "format":
 		of := at(list, i-2)
 		if of.kind != pythonString || of.formatted || of.joined || !plainFormat().MatchString(of.text) {
 			return indirect // a field of a format goes through attributes
@@ -143,6 +186,29 @@ func (c *pythonCheck) attribute(list []pythonToken, i int) string {
 		return calls
 	}
 	return ""
+}
+
+// argument returns the place behind the brackets of a call, 0 where there is none, and
+// whether there is one argument in them.
+func argument(list []pythonToken) (end int, one bool) {
+	if !at(list, 0).is("(") {
+		return 0, false
+	}
+	one = !at(list, 1).is("*") && !at(list, 1).is("**")
+	depth := 0
+	for i, t := range list {
+		switch {
+		case t.opens():
+			depth++
+		case t.closes():
+			if depth--; depth == 0 {
+				return i + 1, one
+			}
+		case t.is(",") && depth == 1:
+			one = false
+		}
+	}
+	return 0, false
 }
 
 // plainFormat is a text of which no field goes through an attribute or an index.
@@ -183,30 +249,34 @@ func (c *pythonCheck) opens(list []pythonToken) string {
 	}
 }
 
-// typeOf checks what stands behind type: of one value, as an argument of a function that
-// only shows or compares it. A class that is kept could be called.
-func typeOf(list []pythonToken, before pythonToken, open []pythonCall) string {
-	shown := len(open) > 0 && slices.Contains([]string{"print", "repr", "str"}, open[len(open)-1].callee) && (before.is("(") || before.is(","))
-	if !shown || !at(list, 0).is("(") {
+// typeOf checks what stands behind type: one value, of which the class is named, or is an
+// argument of a function that only shows it. A class that is kept could be called.
+func (c *pythonCheck) typeOf(list []pythonToken, before pythonToken, open []pythonCall) string {
+	end, one := argument(list)
+	if c.typed = true; !one {
 		return calls
 	}
-	depth := 0
-	for i, t := range list {
-		switch {
-		case t.is("(") || t.is("[") || t.is("{"):
-			depth++
-		case t.is(")") || t.is("]") || t.is("}"):
-			if depth--; depth == 0 {
-				if next := at(list, i+1); next.is(",") || next.is(")") {
-					return ""
-				}
-				return calls
-			}
-		case t.is(",") && depth == 1:
-			return calls
-		}
+	next := at(list, end)
+	if next.is(".") && at(list, end+1).text == "__name__" {
+		return ""
 	}
-	return unclear
+	shown := len(open) > 0 && shows(open[len(open)-1].callee) && (before.is("(") || before.is(","))
+	if !shown || !next.is(",") && !next.is(")") {
+		return calls
+	}
+	return ""
+}
+
+// shows reports whether a function only makes a text of what it is given.
+func shows(name string) bool { return name == "print" || name == "repr" || name == "str" }
+
+// typed reports whether the brackets that close at a place are those of type(x).
+func typed(list []pythonToken, end int) bool {
+	if !at(list, end).closes() {
+		return false
+	}
+	i := list[end].open - 1
+	return at(list, i).text == "type" && !at(list, i-1).is(".")
 }
 
 // imports checks a statement that begins with import or from.
@@ -235,7 +305,7 @@ func imports(list []pythonToken, i int) string {
 		case t.text == "import" && from && part == 1:
 			part = 2
 		case part == 2:
-			if t.kind != pythonName || !pythonAttributes()[t.text] {
+			if t.kind != pythonName || !pythonAttributes()[t.text] || t.text == "parse" {
 				return calls
 			}
 		case t.is("."):
@@ -273,7 +343,8 @@ func inImport(list []pythonToken, i int) bool {
 func begins(before pythonToken) bool { return before.kind == pythonNone || before.ends() }
 
 // bind takes down the names that the program gives values: left of an equals sign, in
-// the heads of loops and functions, behind as and import.
+// the heads of loops and functions, behind as and import. That it finds all is not what
+// anything rests on.
 func (c *pythonCheck) bind(list []pythonToken) string {
 	add := func(t pythonToken) string {
 		if t.kind != pythonName || pythonKeywords()[t.text] {
@@ -293,19 +364,19 @@ func (c *pythonCheck) bind(list []pythonToken) string {
 			bound = append(bound, at(list, i-1))
 		case t.is("="):
 			bound = append(bound, left(list, i)...)
+		case at(list, i+1).is(":") && begins(at(list, i-1)):
+			bound = append(bound, t) // with an annotation
 		case t.text == "for":
-			for k := i + 1; k < len(list) && list[k].text != "in"; k++ {
-				bound = append(bound, list[k])
-			}
-		case t.text == "as", t.text == "def":
+			bound = until(list[i+1:], "in")
+		case t.text == "as":
 			bound = append(bound, at(list, i+1))
-			if t.text == "def" {
-				bound = append(bound, inside(list, i+2)...)
+		case t.text == "def":
+			bound = append(bound, at(list, i+1))
+			if end, _ := argument(list[min(i+2, len(list)):]); end > 0 {
+				bound = append(bound, parameters(list[i+3:i+1+end])...)
 			}
 		case t.text == "lambda":
-			for k := i + 1; k < len(list) && !list[k].is(":"); k++ {
-				bound = append(bound, list[k])
-			}
+			bound = parameters(until(list[i+1:], ":"))
 		case t.text == "import" && inImport(list, i):
 			for k := i + 1; k < len(list) && !list[k].ends(); k++ {
 				if !at(list, k-1).is(".") {
@@ -324,34 +395,63 @@ func (c *pythonCheck) bind(list []pythonToken) string {
 
 // left are the plain names left of an equals sign: x, a.b and x[i] give no name a value.
 func left(list []pythonToken, i int) (names []pythonToken) {
-	depth := 0
+	depth, inner := 0, 0 // inner is the depth from which on it is an index, or an argument
 	for k := i - 1; k >= 0 && (depth > 0 || !list[k].ends()); k-- {
 		switch t := list[k]; {
-		case t.is(")") || t.is("]") || t.is("}"):
-			depth++
-		case t.is("(") || t.is("[") || t.is("{"):
+		case t.closes():
+			if depth++; inner == 0 && behindValue(list, k) {
+				inner = depth
+			}
+		case t.opens():
 			if depth--; depth < 0 {
 				return nil // it is that of an argument
 			}
-		case t.kind == pythonName && !at(list, k-1).is("."):
+			if depth < inner {
+				inner = 0
+			}
+		case t.kind == pythonName && inner == 0 && !at(list, k-1).is("."):
 			names = append(names, t)
 		}
 	}
 	return names
 }
 
-// inside are the names in the brackets that open at a place.
-func inside(list []pythonToken, i int) (names []pythonToken) {
+// behindValue reports whether the brackets that close at a place stand behind a value.
+func behindValue(list []pythonToken, end int) bool {
+	before := at(list, list[end].open-1)
+	return before.closes() || before.kind == pythonString || before.kind == pythonName && !pythonKeywords()[before.text]
+}
+
+// until are the tokens before a word that stands in no brackets.
+func until(list []pythonToken, word string) []pythonToken {
 	depth := 0
-	for ; i < len(list); i++ {
-		switch t := list[i]; {
-		case t.is("("):
+	for i, t := range list {
+		switch {
+		case t.opens():
 			depth++
-		case t.is(")"):
-			if depth--; depth == 0 {
-				return names
-			}
-		case t.kind == pythonName && !at(list, i-1).is("."):
+		case t.closes():
+			depth--
+		case depth == 0 && t.kind != pythonString && t.text == word:
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// parameters are the names of parameters, without what is said of their kind and value.
+func parameters(list []pythonToken) (names []pythonToken) {
+	depth, behind := 0, false // behind a name
+	for _, t := range list {
+		switch {
+		case t.opens():
+			depth++
+		case t.closes():
+			depth--
+		case depth == 0 && t.is(","):
+			behind = false
+		case depth == 0 && (t.is("=") || t.is(":")):
+			behind = true
+		case t.kind == pythonName && !behind:
 			names = append(names, t)
 		}
 	}
@@ -361,7 +461,7 @@ func inside(list []pythonToken, i int) (names []pythonToken) {
 // mayName reports whether a program may give a name a value: none that is looked at by
 // itself, and none that Python gives a meaning.
 func mayName(name string) bool {
-	return !pythonRefused()[name] && name != "open" && name != "type" && name != "print" && name != "repr" && name != "str" &&
+	return !pythonRefused()[name] && name != "open" && name != "type" && name != "SyntaxError" && !shows(name) &&
 		(name == "_" || !strings.HasPrefix(name, "_"))
 }
 

@@ -23,9 +23,14 @@ type pythonToken struct {
 	// raw and formatted are the prefixes r and f of a string; joined tells that another
 	// string stands beside it, to which Python joins it.
 	raw, formatted, joined bool
+	open int // the place of the bracket that a closing one belongs to
 }
 
 func (t pythonToken) is(op string) bool { return t.kind == pythonOp && t.text == op }
+
+func (t pythonToken) opens() bool { return t.is("(") || t.is("[") || t.is("{") }
+
+func (t pythonToken) closes() bool { return t.is(")") || t.is("]") || t.is("}") }
 
 // ends reports whether a statement ends there.
 func (t pythonToken) ends() bool {
@@ -46,14 +51,14 @@ var pythonOps = []string{
 
 // pythonTokens cuts a program into tokens, all versions of Python alike, or says why not.
 func pythonTokens(text string) (list []pythonToken, reason string) {
-	depth := 0
+	open := []int{} // the places of the brackets that are open
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
 		case c == ' ' || c == '\t':
 			i++
 		case c == '\n':
-			if i++; depth == 0 {
+			if i++; len(open) == 0 {
 				list = append(list, pythonToken{kind: pythonNewline})
 			}
 		case strings.HasPrefix(text[i:], "\\\n"):
@@ -62,9 +67,6 @@ func pythonTokens(text string) (list []pythonToken, reason string) {
 			end := i
 			for end < len(text) && text[end] != '\n' {
 				end++
-			}
-			if strings.Contains(text[i:end], "coding") { // it may say how the rest is read
-				return nil, unclear
 			}
 			i = end
 		case isDigit(c) || c == '.' && i+1 < len(text) && isDigit(text[i+1]):
@@ -93,7 +95,7 @@ func pythonTokens(text string) (list []pythonToken, reason string) {
 			}
 			list, i = pythonJoin(list, t), end
 		default:
-			op := ""
+			op, from := "", 0
 			for _, one := range pythonOps {
 				if strings.HasPrefix(text[i:], one) {
 					op = one
@@ -104,11 +106,14 @@ func pythonTokens(text string) (list []pythonToken, reason string) {
 			case "":
 				return nil, unclear
 			case "(", "[", "{":
-				depth++
+				open = append(open, len(list))
 			case ")", "]", "}":
-				depth--
+				if len(open) == 0 {
+					return nil, unclear
+				}
+				from, open = open[len(open)-1], open[:len(open)-1]
 			}
-			list = append(list, pythonToken{kind: pythonOp, text: op})
+			list = append(list, pythonToken{kind: pythonOp, text: op, open: from})
 			i += len(op)
 		}
 	}
@@ -221,7 +226,7 @@ func (c *pythonCheck) field(text string, i int) (end int, reason string) {
 	from, depth, quote := i, 0, byte(0)
 	for ; i < len(text); i++ {
 		switch b := text[i]; {
-		case b == '\\' || b == '#' || b == '\n':
+		case b == '\\' || b == '#' || b == '\n' || strings.HasPrefix(text[i:], "\"\"\"") || strings.HasPrefix(text[i:], "'''"):
 			return 0, unclear
 		case quote != 0:
 			if b == quote {
@@ -239,6 +244,9 @@ func (c *pythonCheck) field(text string, i int) (end int, reason string) {
 		case b == '!' || b == ':' || b == '}' || b == '=':
 			tokens, why := pythonTokens(text[from:i])
 			if why != "" || len(tokens) == 0 {
+				return 0, unclear
+			}
+			if len(until(tokens, ":")) < len(tokens) {
 				return 0, unclear
 			}
 			for _, t := range tokens {

@@ -1,31 +1,32 @@
 package oneliner
 
 // pythonKeywords are those of statements and operators that do nothing by themselves.
-// class, async, await, nonlocal, exec and what decorates are not understood.
+// class, async, await, exec and what decorates are not understood.
 var pythonKeywords = set(`and as assert break continue def del elif else except False finally for from global if import in
-	is lambda None not or pass raise return True try while with yield`)
+	is lambda None nonlocal not or pass raise return True try while with yield`)
 
 // pythonBuiltins are functions and classes that only compute, and exceptions.
-var pythonBuiltins = set(`abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate exit filter float
-	frozenset hash hex id int isinstance issubclass iter len list map max min next object oct ord pow print quit range repr
-	reversed round set slice sorted str sum tuple zip
-	ArithmeticError AssertionError AttributeError BaseException EOFError Exception FileNotFoundError IOError ImportError
-	IndexError KeyError KeyboardInterrupt LookupError NameError NotImplementedError OSError OverflowError PermissionError
-	RuntimeError StopIteration SyntaxError SystemExit TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError
-	ValueError ZeroDivisionError`)
+var pythonBuiltins = set(`abs all any ascii basestring bin bool bytearray bytes callable chr cmp complex dict divmod enumerate exit filter float format
+	frozenset hash hex id int isinstance issubclass iter len list long map max min next object oct ord pow print quit range reduce repr
+	reversed round set slice sorted str sum tuple unichr unicode xrange zip
+	ArithmeticError AssertionError AttributeError BaseException BrokenPipeError EOFError EnvironmentError Exception
+	FileExistsError FileNotFoundError IOError ImportError IndexError IsADirectoryError KeyError KeyboardInterrupt LookupError
+	MemoryError ModuleNotFoundError NameError NotADirectoryError NotImplementedError OSError OverflowError PermissionError
+	RecursionError RuntimeError StopIteration SystemExit TimeoutError TypeError UnboundLocalError UnicodeDecodeError
+	UnicodeEncodeError UnicodeError ValueError ZeroDivisionError`)
 
 // pythonRefused are names that refuse a program wherever they stand by themselves, also
 // where it gives them a value: by then the old meaning may have been used.
-var pythonRefused = set(`apply breakpoint buffer class classmethod async await nonlocal compile copyright credits delattr
-	dir eval exec execfile file format getattr globals hasattr help input intern license locals memoryview property
-	raw_input reduce reload setattr staticmethod super unichr unicode vars WindowsError Ellipsis NotImplemented aiter anext
-	basestring cmp coerce long xrange StandardError`)
+var pythonRefused = set(`apply breakpoint buffer class classmethod async await compile copyright credits delattr
+	dir eval exec execfile file getattr globals hasattr help input intern license locals memoryview property
+	raw_input reload setattr staticmethod super vars WindowsError Ellipsis NotImplemented aiter anext
+	coerce StandardError`)
 
 // pythonModules are those of which nothing that pythonAttributes names writes, starts,
 // or looks at more than its arguments.
 var pythonModules = set(`ast base64 binascii bisect calendar collections copy csv datetime decimal difflib fnmatch fractions
 	functools hashlib heapq html io ipaddress itertools json math operator pprint random re shlex statistics string struct
-	sys textwrap time tomllib unicodedata urllib.parse zlib zoneinfo`)
+	sys textwrap time tomllib unicodedata urllib.parse zlib`)
 
 // pythonAttributes are the names behind a dot, of any value. None of them, on a value or
 // a module above, writes, starts, or leads to something that does: so there is no sys
@@ -72,5 +73,5 @@ var pythonAttributes = set(`
 	literal_eval normalize category name lookup bidirectional numeric decimal combining
 	StringIO BytesIO getvalue monthrange isleap month_name day_name fnmatch fnmatchcase filter
 	ip_address ip_network ip_interface num_addresses hosts overlaps network_address broadcast_address prefixlen netmask
-	is_private is_loopback is_global deepcopy ZoneInfo key fold utcoffset tzname
-	args errno strerror msg lineno colno pos doc`)
+	is_private is_loopback is_global deepcopy fold utcoffset tzname
+	errno strerror msg lineno colno pos doc`)

@@ -28,6 +28,8 @@ var pythonPassing = []string{
 	`from urllib.parse import urlparse, quote; print(urlparse('http://a/b').netloc, quote('a b'))`, `import urllib.parse; print(urllib.parse.unquote('a%20b'))`, `import ast; ast.parse(open('main.py').read()); print('ok')`,
 	"if __name__ == '__main__':\n    print('x')", "match = 1\nprint(match)", "x: int = 3\nprint(x)", "a, b = 1, 2\nprint(a if a > b else b)", "while (n := 3) > 4: pass", "print({**{'a': 1}, 'b': 2})", "assert 1 == 1, 'no'",
 	"# a comment\nprint(1) # another\n", "print(1, \\\n  2)", "print(\n  1,\n  2,\n)", `print('it\'s', "a\"b", r'\d')`, `r'\'; eval("1") #'`, `import itertools as it; print(list(it.islice(it.count(1), 3)))`,
+	"def f(x: str, y: dict[str, int] = {}) -> str:\n    return x", `print(type(1).__name__)`, "try: pass\nexcept Exception as e: print(type(e).__name__, e)", "import ast\ntry:\n    ast.parse(open('main.py').read())\nexcept SyntaxError as e:\n    print(e)",
+	`from functools import reduce; print(reduce(lambda a, b: a + b, [1], 0), format(1, ','))`, "print(1)\nprint(2)\n# decoding", "def f():\n    n = 1\n    def g():\n        nonlocal n\n        n = 2", `print(f"{'a'}→{1}", 'é"')`, `print(dict(type=1, file=2))`, `f"{[1,2][0:1]}"`,
 }
 
 // pythonFiles are those that some of them open.
@@ -44,7 +46,7 @@ var pythonRefusing = []string{
 	`open("a", buffering=0)`, `open(x)`, `x="a"; open(x)`, `open("a" "b")`, `open(f"a")`, `open("a"+"b")`, `open("a\x62")`, `open(*["a","w"])`, `open("a", **{"mode":"w"})`, `map(open, ["a"])`, `o = open`, `o = open; o("a", "w")`, `print(open)`,
 	`(open)("a","w")`, `[open][0]("a","w")`, `open = print`, `def open(x): pass`, `import json as open`, `for open in []: pass`, `open`, `input()`, `breakpoint()`, `help()`, `getattr(1, "x")`, `vars()`, `globals()`, `locals()`, `dir()`,
 	`file("a", "w")`, `execfile("a")`, `raw_input()`, `exec "x"`, "print `1`", `class A: pass`, `@print
-def f(): pass`, `async def f(): pass`, `nonlocal x`,
+def f(): pass`, `async def f(): pass`,
 
 	// what leads there
 	`().__class__`, `"".__class__.__mro__`, `print.__self__`, `(x for x in []).gi_frame`, `(lambda: 0).__globals__`, `(lambda: 0).func_globals`, `import sys; sys.modules`, `import sys; sys.path`, `import sys; sys._getframe()`, `import sys; sys.settrace(print)`,
@@ -54,12 +56,21 @@ def f(): pass`, `async def f(): pass`, `nonlocal x`,
 	`import io; io.FileIO("a","w")`, `import sys; sys.stdin.buffer.raw`, `import csv; csv.io`, `import statistics; statistics.sys`, `import shlex; shlex.shlex("a")`, `import hashlib; hashlib.file_digest`, `import copy; copy.error`,
 	`unknown(1)`, `print(unknown)`, `x.y`, `_x = 1`, `__builtins__`, `__loader__`, `print(__file__)`,
 
+	// what shows or finds a file by a name of its own
+	`import ast; ast.parse("x x", "/etc/passwd")`, `import ast; ast.parse("x x", filename="/etc/passwd")`, `import ast; ast.parse(*["x x", "/etc/passwd"])`, `import ast; ast.parse(**{})`, `import ast; p = ast.parse`, `from ast import parse`, `import ast; map(ast.parse, ["x x"], ["/etc/passwd"])`,
+	`import ast as urllib; urllib.parse("x x", "/etc/passwd")`, `raise SyntaxError("a", ("/etc/passwd", 1, 1, None))`, `E = SyntaxError`, `except (A, SyntaxError) as e: pass`, `e.args = 1`, `from zoneinfo import ZoneInfo; ZoneInfo("a/b")`, `import zoneinfo`,
+
+	// what shows a class, where that has another meaning
+	"print: int = list\nprint(type(1))", "for d[0 in d], print in [(0, list)]: print(type(1))", "with a as (print, x): print(type(1))", "match = case = f = 1\nmatch f:\n  case print:\n    print(type(1))", `(lambda a={1:2}, print=list: print(type(1)))()`, "except E, str: print(str(type(1)))",
+	`print(type(1)).x`, `print(type(*[1]))`, `print(type(1, 2))`, `print(type(1)())`, `print(type(1) or 2)`, `x = type(1).__name__, type`, `(1).__name__`, `import json; json.__name__ = "evil"; from json import name`, `f(type).__name__`, `type(1).__name__.x`, `a.type(1).__name__`, `(lambda type: type(1).__name__ )(f)`,
+	`(lambda a={1:2}, type=f: [0 for type(1).__name__ in ["evil"]])()`,
+
 	// in f-strings
 	`f"{eval('1')}"`, `f"{open('a','w')}"`, `f"{().__class__}"`, `f"{1:{eval('1')}}"`, `f"{x:=3}"`, `f'{x['+ evil() + ']}'`, `f"{'}' + eval('1')}"`, `f"{"a"}"`, `f"{1}}"`, `f"{"`, `f"{}"`, `f"{1 # }"`, `f"{'\n'}"`, `f"{lambda: 1}"`, `f"""{eval("1")}"""`,
-	`f"{f'{eval(1)}'}"`, `rf"\{eval(1)}"`, `f"\{eval(1)}"`, `F"{eval(1)}"`, `Rf"{eval(1)}"`, `f"{print(f'''{f"{1}"}''')}"`, `f"\N{DOLLAR SIGN}"`, `t"{1}"`,
+	`f"{f'{eval(1)}'}"`, `rf"\{eval(1)}"`, `f"\{eval(1)}"`, `F"{eval(1)}"`, `Rf"{eval(1)}"`, `f'''{"""a"b""":'{evil()}} {y!r:'"""a"b"""=}'''`, `f'{""" """}'`, `f"{1 if x else 2:{evil()}}"`, `f"{print(f'''{f"{1}"}''')}"`, `f"\N{DOLLAR SIGN}"`, `t"{1}"`,
 
 	// what other readers see in another way
-	"# -*- coding: utf-7 -*-\nprint(1)", "#!/x\n# vim: set fileencoding=utf-7 :\nprint(1)", "print(1)\r\nprint(2)", "print(1)\x0cprint(2)", "print(1)\x00", "ｅval('1')", "évil = 1", "print(1) # \xff", "x = 1 \\ \ny = 2",
+	"# -*- coding: utf-7 -*-\nprint(1)", "'''\n# coding: utf-7 '''\nprint(1)", " \t# coding=utf-7", "\n  # coding=utf-7\n", `'你\\' + evil() #'`, `f'你{{evil()!r:你}}'`, `"你{{0.x}}".format(1)`, "#!/x\n# vim: set fileencoding=utf-7 :\nprint(1)", "print(1)\r\nprint(2)", "print(1)\x0cprint(2)", "print(1)\x00", "ｅval('1')", "évil = 1", "print(1) # \xff", "x = 1 \\ \ny = 2",
 	`'import' + eval("1")`, `'from' + eval("1")`, "'''\n'''; eval('1')", `'a'; eval('1')`, `'\'; eval("1") #'; eval("1")`, `"""a""" + eval('1') + """b"""`, `1if eval("1") else 2`, `0xeval("1")`, `print(1)eval("1")`,
 	`...`, `x = ...`, `print(1`, `print(1))`, `(]`, `'a`, `"""a`, `'a
 b'`, `a $ b`, `a ? b`, `a ! b`, `!id`, "import json\\\n, os", "import json;import os", "import (os)", "from json import (loads, codecs)", "from json import loads as eval", "import json as __builtins__", "del eval", "global eval",
