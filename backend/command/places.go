@@ -234,6 +234,8 @@ func (a *arguments) finish(p *profile) {
 	if len(p.lists["late"]) > 0 && !a.has["late"] && !a.has["alone"] {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
 	}
+	a.finishTelling(p)
+	a.finishQuery(p)
 	a.finishLast(p)
 	a.finishRequest(p)
 	a.finishDerived(p)

@@ -102,7 +102,7 @@ func (s Start) Make(project string, program Program) Made {
 		if !before {
 			if e, there := program(tool.Name); there {
 				known = &e
-			} else if !strings.Contains(tool.Name, ".") { // a file that people start by another name
+			} else if !tool.Tells() && !strings.Contains(tool.Name, ".") { // a file that people start by another name
 				m.Missing = append(m.Missing, tool.Name)
 			}
 			looked[tool.Name] = known
