@@ -74,7 +74,7 @@ func (r *profileReader) read(line string) error {
 // traits are the directives that are one word, optionLists those that name
 // options.
 var (
-	traits      = words("number single plus adds joined project nostop mixed assigns itself atfile apart exact old walks rest dash")
+	traits      = words("number single plus adds joined project nostop mixed assigns itself atfile apart exact old walks rest dash duck")
 	optionLists = words("needs guards late alone given dry reads gathers links recursive names")
 )
 

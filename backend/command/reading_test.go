@@ -12,7 +12,7 @@ import (
 // onlyReading are the effects that may pass in what is called reading. All others
 // ask always, or let a value through that is written, run or sent. Those of requests
 // ask unless the entry covers them.
-var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq python yq awkfile sedfile owner pull inside folder moves file command fed run tool venv sink repo package settings environment var address anybody method header format agent body follows resolve sends graphql")
+var onlyReading = words("name word only local url text path plain mark bsd shown awk sed jq python yq awkfile sedfile owner pull inside folder moves file command fed run tool venv sink repo package settings environment var address anybody method header format agent body follows resolve sends graphql database statement")
 
 // beyond says which option or operand of a profile can do more than read, or one of
 // these effects, without being asked about; "" for none.

@@ -233,6 +233,11 @@ func allEffects() map[effect]rule {
 			return u.value == "-" || u.value == "/dev/null"
 		}},
 		"into": {target: approval.TargetWrites, note: (*arguments).into},
+		"database": {note: func(a *arguments, u use) {
+			if u.value != ":memory:" {
+				a.into(u)
+			}
+		}},
 		"copy": {target: approval.TargetWrites, note: (*arguments).into},
 		"each": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			if a.into(u); a.whole(path.Clean(join(a.start, u.value))) {
