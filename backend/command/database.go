@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/countersign-app/countersign/backend/approval"
@@ -19,22 +20,26 @@ const (
 
 // asksTables reports whether sqlite3 is given nothing but statements that ask, for a
 // database that holds nothing but plain tables. A view calls functions of the client, of
-// which some start programs: so each object of the database is looked at. A journal beside
-// it would change it as it is opened.
+// which some start programs: so each object of the database is looked at.
 func (a *arguments) asksTables() bool {
-	if len(a.named) < 2 || !a.asksDatabase() {
-		return false
-	}
+	return len(a.named) > 1 && a.asksDatabase() && a.plainDatabase()
+}
+
+// plainDatabase reports whether the database holds nothing but plain tables, and nothing
+// beside it, such as a journal, changes it as it is opened.
+func (a *arguments) plainDatabase() bool {
 	file, err := a.look(join(a.start, a.named[0].text))
 	if err != nil || !file.IsRegular() || !a.spend(reading) {
 		return false
 	}
-	for _, ending := range []string{"-journal", "-wal"} {
-		if beside, err := a.look(file.Path + ending); err == nil && beside.Size > 0 {
-			return false
+	for _, name := range []string{file.Path, path.Clean(join(a.start, a.named[0].text))} { // some follow a link first
+		for _, ending := range []string{"-journal", "-wal"} {
+			if beside, err := a.look(name + ending); err == nil && beside.Size > 0 {
+				return false
+			}
 		}
 	}
-	for _, seg := range append(a.plan.Segments[:len(a.plan.Segments):len(a.plan.Segments)], approval.Segment{Targets: a.plan.Targets}) {
+	for _, seg := range append(slices.Clone(a.plan.Segments), approval.Segment{Targets: a.plan.Targets}) {
 		for _, to := range seg.Targets {
 			if strings.HasPrefix(to.Path, file.Path) || strings.HasPrefix(file.Path, to.Path+"/") {
 				return false // the same request changes it before
@@ -59,6 +64,35 @@ func (a *arguments) asksDatabase() bool {
 	}
 	at := a.named[0].text
 	return a.start != "" && at != "" && !strings.ContainsAny(at, ":?") && a.isFile(at)
+}
+
+// fedStatements judges what sqlite3 reads from its input as it does words behind the
+// database: a line that begins with a dot is a command.
+func (a *arguments) fedStatements(text string) {
+	var statements []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case !strings.HasPrefix(strings.TrimSpace(line), "."):
+			statements = append(statements, line)
+		case !showsTables(line):
+			return
+		}
+	}
+	if len(a.named) != 1 || !showsTables(strings.Join(statements, "\n")) || !a.asksDatabase() || !a.asksFile() {
+		return
+	}
+	about := func(f approval.Finding) bool { return f.Reason == approval.ReasonInlineCode }
+	if a.plainDatabase() {
+		a.findings = slices.DeleteFunc(a.findings, about)
+		a.input = nil
+		return
+	}
+	for i := range a.findings {
+		if about(a.findings[i]) {
+			a.findings[i].Allowed = approval.AllowProjectCode
+		}
+	}
 }
 
 // showsTables reports whether a word for sqlite3 is a statement that only asks, or one of

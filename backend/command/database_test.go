@@ -69,7 +69,7 @@ func TestPlainTables(t *testing.T) {
 			for _, cut := range []int{0, 50, 99, 100, 108, 512, len(data) / 2} {
 				plainTables(data[:min(cut, len(data))]) // ends well
 			}
-			for i := 100; i < len(data); i += len(data)/100 {
+			for i := 100; i < len(data); i += len(data) / 100 {
 				bad := bytes.Clone(data)
 				bad[i] ^= 0xff
 				plainTables(bad)

@@ -67,19 +67,14 @@ func (j *job) effects(seg *approval.Segment) {
 // fedProgram judges the program that an interpreter reads from its input, where that is
 // a text which the request holds: an entry can cover just this one, or all that only read.
 func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
-	if len(args.input) == 0 || seg.Kind != approval.KindInterpreter || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
+	text, fed := inputText(seg)
+	if !fed || len(args.input) == 0 || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
 		return
 	}
-	text, fed := "", 0
-	for _, r := range seg.Redirects {
-		if r.FD == 0 {
-			text, fed = r.Text, fed+1
-		}
-		if r.FD == 0 && r.To != approval.FromText {
-			return
-		}
+	if args.guarded {
+		args.fedStatements(text)
 	}
-	if fed != 1 {
+	if seg.Kind != approval.KindInterpreter {
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -90,6 +85,20 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 	for _, i := range args.input {
 		args.findings[i].Allowed, args.findings[i].Value = covers, value
 	}
+}
+
+// inputText is the text that a request gives a command as its input.
+func inputText(seg *approval.Segment) (text string, ok bool) {
+	for _, r := range seg.Redirects {
+		if r.FD != 0 {
+			continue
+		}
+		if ok || r.To != approval.FromText {
+			return "", false
+		}
+		text, ok = r.Text, true
+	}
+	return text, ok
 }
 
 // exactly takes back that an entry for just these words can cover what nobody knows a

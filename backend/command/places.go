@@ -221,6 +221,8 @@ func (a *arguments) agents(u use) {
 func (a *arguments) finish(p *profile) {
 	if a.count < p.least && !a.has["alone"] {
 		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
+		a.readsInput(true)
+		a.guarded = len(p.lists["guards"]) > 0
 	}
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {
 		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.lists["needs"][0])

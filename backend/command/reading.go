@@ -137,7 +137,7 @@ func tellsPattern(p *profile) string {
 func listsPattern() string {
 	lists := taskWords()
 	with := func(output string) string {
-		return `(?:(?:-n|-l|--namespace|--selector|--field-selector|--sort-by|--context)(?:\x00|=)[a-zA-Z0-9{.][^\x00]*\x00` +
+		return `(?:(?:-n|-l|--namespace|--selector|--field-selector|--sort-by|--context)(?:\x00|=)[^\x00]*\x00` + // whatever it is
 			`|(?:-A|--all-namespaces|--no-headers|--show-labels|--ignore-not-found)\x00` +
 			`|(?:-o(?:=|\x00)?|--output(?:=|\x00))(?:` + output + `)\x00)*`
 	}

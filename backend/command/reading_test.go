@@ -167,7 +167,7 @@ func TestClosedPatterns(t *testing.T) {
 		{"kubectl get pods secrets/x -o yaml", false},
 		{"kubectl get -n svc secrets -o yaml", false},
 		{"kubectl get --sort-by svc cm -o yaml", false},
-		{"kubectl get --namespace= svc -o yaml", false},
+		{"kubectl get --namespace= svc -o yaml", true},
 		{"kubectl get cm -o yaml", false},
 		{"kubectl describe pod x", false},
 		{"kubectl describe cm x", false},

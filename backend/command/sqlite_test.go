@@ -128,7 +128,30 @@ func TestPlainDatabasesAreAsked(t *testing.T) {
 			t.Errorf("%q: %v", row.args, found)
 		}
 	}
-	plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"bash", "-c", "cp view.db plain.db && sqlite3 plain.db 'select * from t'"}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
+	for _, row := range []struct {
+		database, text string
+		want           approval.Allowed
+		asks           bool
+	}{
+		{"plain.db", ".headers on\nselect a\nfrom t\nlimit 5;", "", false},
+		{"-csv plain.db", "select 1;", "", false},
+		{"view.db", "select a from t;", approval.AllowProjectCode, true},
+		{"plain.db", ".shell id\nselect 1;", "", true},
+		{"plain.db", "select 1;\n .system id", "", true},
+		{"plain.db", "select edit(1);", "", true},
+		{"plain.db", "delete from t;", "", true},
+		{"plain.db", ".headers on", "", true},
+		{"../x.db", "select 1;", "", true},
+		{"", "select 1;", "", true},
+	} {
+		text := sqlite + " " + row.database + " <<'EOF'\n" + row.text + "\nEOF\n"
+		plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"bash", "-c", text}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
+		found := plan.Segments[len(plan.Segments)-1].Findings
+		if (len(found) > 0) != row.asks || row.want != "" && found[0].Allowed != row.want {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+	plan := a.Analyze(t.Context(), &approval.Request{Command: []string{"bash", "-c", "/bin/cp view.db plain.db && " + sqlite + " plain.db 'select * from t'"}, Cwd: dir, Who: approval.Ours}, approvaltest.Named(dir))
 	if found := plan.Segments[len(plan.Segments)-1].Findings; len(found) == 0 {
 		t.Errorf("a database that the same request brings: %v", found)
 	}
