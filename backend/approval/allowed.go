@@ -21,7 +21,8 @@ const (
 	// such a one.
 	AllowTempWrites Allowed = "writes-temp"
 	// AllowProjectCode is the start of a program or a script that lies in the
-	// session's folder and that the request names.
+	// session's folder and that the request names; of a database there it is what its
+	// views start or read when it is only asked.
 	AllowProjectCode Allowed = "runs-project-code"
 	// AllowNetworkReads is a request to a host of Entry.Hosts that sends nothing.
 	AllowNetworkReads Allowed = "reads-network"

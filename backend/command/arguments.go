@@ -107,6 +107,7 @@ type arguments struct {
 	walks    bool                // it goes through its folder
 	stopped  bool                // a -- was read, and no option follows
 	looked   bool                // what it may do hangs on the files that are there
+	guarded  bool                // it is sqlite3, with a program in its input
 	program  bool                // it reads a program from a file
 	input    []int               // findings that say that it reads its program from its input
 	effects  []approval.Effect   // what is shown although it passes

@@ -47,7 +47,7 @@ func TestThisCode(t *testing.T) {
 		"sqlite3 a.db <<E\na;\n  .shell a\nE":                    never,
 		"sqlite3 a.db < main.go":                                 never,
 		"cat main.go | sqlite3 a.db":                             never,
-		"duckdb -c 'select 1'":                                   "",
+		"duckdb -c 'copy t to x'":                                "",
 		"duckdb a.db <<< 'select 1'":                             sum("select 1\n"),
 		"duckdb a.db <<< '.shell sh'":                            never,
 		"uv run python3.12 - <<< 'run(1)'":                       sum("run(1)\n"),

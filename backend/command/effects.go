@@ -73,20 +73,13 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 	if len(args.input) == 0 || seg.Kind == approval.KindShell || seg.Kind == approval.KindWrapper || len(seg.Open) > 0 || !j.plan.Folder.Holds(seg.Dir) {
 		return
 	}
-	text, fed := "", 0
 	redirects := seg.Redirects
 	if !slices.ContainsFunc(redirects, func(r approval.Redirect) bool { return r.FD == 0 }) {
 		redirects = j.handsOn // uv run python - <<EOF
 	}
-	for _, r := range redirects {
-		if r.FD == 0 {
-			text, fed = r.Text, fed+1
-		}
-		if r.FD == 0 && r.To != approval.FromText {
-			return
-		}
-	}
-	if fed != 1 || seg.Kind != approval.KindInterpreter && !statements(text) {
+	text, fed := inputText(redirects)
+	switch {
+	case !fed, args.guarded && args.fedStatements(text), seg.Kind != approval.KindInterpreter && !statements(text):
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -102,6 +95,20 @@ func (j *job) fedProgram(seg *approval.Segment, args *arguments) {
 			args.findings[i].Value = value
 		}
 	}
+}
+
+// inputText is the text that redirections give a command as its input.
+func inputText(redirects []approval.Redirect) (text string, ok bool) {
+	for _, r := range redirects {
+		if r.FD != 0 {
+			continue
+		}
+		if ok || r.To != approval.FromText {
+			return "", false
+		}
+		text, ok = r.Text, true
+	}
+	return text, ok
 }
 
 // exactly takes back that an entry for just these words can cover what nobody knows a

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	_ "embed"
 	"path"
 	"slices"
@@ -143,4 +144,42 @@ func (a *arguments) shadowed(name string) bool {
 	}
 	names, err := a.list(a.start)
 	return err != nil || slices.ContainsFunc(names, is)
+}
+
+// finishTelling asks about a program that only tells about itself where a file of the
+// folder, or of one above it, may choose another one for that.
+func (a *arguments) finishTelling(p *profile) {
+	for _, c := range p.chosen {
+		a.looked = true
+		if a.has["alone"] && a.chosenBy(c) {
+			a.unknown(p, "the file %s, which may name another program,", c.file)
+		}
+	}
+}
+
+// chosenBy reports whether such a file is there, and has the word in it, or may.
+func (a *arguments) chosenBy(c chosen) bool {
+	brings := func(to approval.Target) bool {
+		return path.Base(to.Path) == c.file || to.Path == a.dir || strings.HasPrefix(a.dir, to.Path+"/")
+	}
+	for _, seg := range append(slices.Clone(a.plan.Segments), approval.Segment{Targets: a.plan.Targets}) {
+		if slices.ContainsFunc(seg.Targets, brings) {
+			return true
+		}
+	}
+	if a.dir == "" {
+		return true
+	}
+	for dir := a.dir; ; dir = path.Dir(dir) {
+		file, err := a.look(path.Join(dir, c.file))
+		if err == nil {
+			text, err := a.World.Head(file, maxIgnore+1)
+			if err != nil || len(text) > maxIgnore || !a.spend(reading) || bytes.Contains(text, []byte(c.word)) || bytes.ContainsRune(text, '\\') {
+				return true
+			}
+		}
+		if dir == "/" || a.spent() {
+			return a.spent()
+		}
+	}
 }

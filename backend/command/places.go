@@ -222,19 +222,26 @@ func (a *arguments) finish(p *profile) {
 	if a.count < p.least && !a.has["alone"] && !a.has["given"] {
 		a.find(approval.ReasonInlineCode, "%s reads its program from its input", p.name)
 		a.readsInput(true)
+		a.guarded = len(p.lists["guards"]) > 0
 	}
 	if len(p.lists["needs"]) > 0 && !a.has["needs"] && !a.has["alone"] {
 		a.find(approval.ReasonWritesFile, "%s may write files without an option such as %s", p.name, p.lists["needs"][0])
 	}
-	if guards := p.lists["guards"]; !a.has["alone"] && slices.ContainsFunc(guards, func(o string) bool { return !a.has[o] }) {
+	if guards := p.lists["guards"]; !a.has["alone"] && slices.ContainsFunc(guards, func(o string) bool { return !a.has[o] }) && !a.asksTables() {
 		a.find(approval.ReasonInlineCode, "%s may start programs that what it reads names: with %s it does not", p.name, strings.Join(guards, " and "))
 		if a.plan.Folder.Holds(a.start) { // its program is in its words
 			a.findings[len(a.findings)-1].Allowed = approval.AllowThisCode
+			if len(a.named) > 1 && a.asksDatabase() && a.asksFile() { // a view of that file is all that could start something
+				a.findings[len(a.findings)-1].Allowed = approval.AllowProjectCode
+			}
 		}
 	}
 	if len(p.lists["late"]) > 0 && !a.has["late"] && !a.has["alone"] {
 		a.find(approval.ReasonWrapperUnclear, "%s waits before it starts its command, which may be another one by then; with %s it does not wait", p.name, p.lists["late"][0])
 	}
+	a.finishTelling(p)
+	a.finishQuery(p)
+	a.finishDuck(p)
 	a.finishLast(p)
 	a.finishRequest(p)
 	a.finishDerived(p)

@@ -59,6 +59,7 @@ type profile struct {
 	only, never map[string][]string
 	shows       map[string][]string
 	derives     []derives
+	chosen      []chosen
 	// reading are the commands of it that only read, as the profile writes them: ""
 	// for all that it can do, or words with / between them.
 	reading []string
@@ -73,6 +74,10 @@ type derives struct {
 	where string
 	names []string
 }
+
+// chosen is a file of a project that can name a program to run in the place of one, if a
+// word stands in it.
+type chosen struct{ file, word string }
 
 // example is a command that must pass, or ask for a reason.
 type example struct {

@@ -46,6 +46,8 @@ func (r *profileReader) read(line string) error {
 		return r.network(fields)
 	case "derives":
 		return r.derives(fields)
+	case "chooses":
+		return r.chooses(fields)
 	case "reading", "works":
 		return r.listed(word, fields)
 	case "like":
@@ -72,7 +74,7 @@ func (r *profileReader) read(line string) error {
 // traits are the directives that are one word, optionLists those that name
 // options.
 var (
-	traits      = words("number single plus adds joined project nostop mixed assigns itself atfile apart exact old walks rest dash installed")
+	traits      = words("number single plus adds joined project nostop mixed assigns itself atfile apart exact old walks rest dash installed duck")
 	optionLists = words("needs guards late alone given dry reads gathers links recursive names")
 )
 
@@ -108,6 +110,15 @@ func (r *profileReader) listed(start string, commands []string) error {
 	if *list = commands; len(commands) == 0 {
 		*list = []string{""}
 	}
+	return nil
+}
+
+// chooses reads which file of a project can choose the program that answers for this one.
+func (r *profileReader) chooses(fields []string) error {
+	if len(fields) != 2 || len(r.now) != 1 || r.now[0] != r.program {
+		return fmt.Errorf("chooses needs the name of a file and a word, before the subcommands")
+	}
+	r.program.chosen = append(r.program.chosen, chosen{fields[0], fields[1]})
 	return nil
 }
 

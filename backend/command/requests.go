@@ -192,3 +192,33 @@ func hostKnown(u use) bool {
 	parts := plainAddress().FindStringSubmatch(u.value)
 	return parts != nil && parts[4] != ""
 }
+
+// finishQuery asks about fields that are sent, unless they are one query of GraphQL and
+// its variables: that is sent as a request that writes, and only reads.
+func (a *arguments) finishQuery(p *profile) {
+	if !a.has["graphql"] {
+		return
+	}
+	queries, only := 0, len(a.named) == 1 && a.named[0].text == "graphql" && a.named[0].open == nil
+	for _, s := range a.said {
+		if p.options[s.option].effect != "graphql" {
+			continue
+		}
+		name, value, assigned := strings.Cut(s.value.text, "=")
+		if name == "query" {
+			queries++
+			only = only && onlyQuery(value)
+		}
+		only = only && assigned && s.value.open == nil && plainName(name, "[]") && !strings.HasPrefix(value, "@")
+	}
+	if !only || queries != 1 {
+		a.find(approval.ReasonUploads, "%s sends more than a query of GraphQL", p.name)
+	}
+}
+
+// onlyQuery reports whether a text of GraphQL surely asks for nothing but what is there.
+func onlyQuery(text string) bool {
+	text = strings.TrimSpace(text)
+	asks := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "query") || strings.HasPrefix(text, "fragment")
+	return asks && !strings.Contains(text, "mutation") && !strings.Contains(text, "subscription")
+}

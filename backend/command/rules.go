@@ -98,6 +98,7 @@ func allEffects() map[effect]rule {
 		"writes":      {target: approval.TargetWrites, reason: approval.ReasonWritesFile, says: "%[1]s writes a file"},
 		"deletes":     {reason: deletes, says: "%[1]s deletes or overwrites what is there"},
 		"uploads":     {reason: approval.ReasonUploads, says: "%[1]s sends a file away"},
+		"graphql":     {note: func(a *arguments, _ use) { a.has["graphql"] = true }},
 		"stdlib":      {reason: approval.ReasonInlineCode, says: "%[1]s may run a file of the folder that has the name of a module", check: ownModules},
 		// With an option that has it, the files that the words name are written.
 		"rewrites": {reason: approval.ReasonWritesFile, says: "%[1]s writes the files that it names", allowed: approval.AllowProjectWrites},
@@ -232,6 +233,11 @@ func allEffects() map[effect]rule {
 			return u.value == "-" || u.value == "/dev/null"
 		}},
 		"into": {target: approval.TargetWrites, note: (*arguments).into},
+		"database": {note: func(a *arguments, u use) {
+			if u.value != ":memory:" {
+				a.into(u)
+			}
+		}},
 		"copy": {target: approval.TargetWrites, note: (*arguments).into},
 		"each": {target: approval.TargetChanges, note: func(a *arguments, u use) {
 			if a.into(u); a.whole(path.Clean(join(a.start, u.value))) {

@@ -60,6 +60,12 @@ func PrintTools() (tools []Tool) {
 // TasksOf says in words what a pattern of arguments is that a profile made, "" for one
 // of somebody else.
 func TasksOf(pattern string) string {
+	switch {
+	case strings.HasPrefix(pattern, tellsBegin):
+		return "only its version or its help"
+	case pattern == listsPattern():
+		return "lists of what holds no secret"
+	}
 	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}, {onlyNames, "no options but a message"}} {
 		for n := range maxBeforeTasks {
 			if pattern == taskPattern(mark.mark, n) {

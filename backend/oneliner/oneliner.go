@@ -1,6 +1,6 @@
-// Package oneliner says whether a program of awk, sed or jq that stands in an
-// argument surely does nothing but read its input and print. It looks at the
-// text only.
+// Package oneliner says whether a program of awk, sed, jq or Python, or a statement
+// of SQL, that stands in an argument surely does nothing but read its input and
+// print. It looks at the text only.
 //
 // Nobody knows which awk, sed or jq will run, so a program passes only when
 // every one of them would read it as harmless: gawk, mawk, the one of the BSDs

@@ -106,10 +106,12 @@ func (s Start) Make(project string, program Program) Made {
 		if !before {
 			if e, there := program(tool.Name); there {
 				known = &e
-			} else if !strings.Contains(tool.Name, ".") { // a file that people start by another name
-				m.Missing = append(m.Missing, tool.Name)
 			}
 			looked[tool.Name] = known
+		}
+		// One with a dot is a file that people start by another name, and a version is not missed.
+		if known == nil && !tool.Tells() && !strings.Contains(tool.Name, ".") && !slices.Contains(m.Missing, tool.Name) {
+			m.Missing = append(m.Missing, tool.Name)
 		}
 		if known != nil {
 			m.add(s.narrowed(*known, tool, project), tool.Name)
