@@ -23,7 +23,7 @@ type pythonToken struct {
 	// raw and formatted are the prefixes r and f of a string; joined tells that another
 	// string stands beside it, to which Python joins it.
 	raw, formatted, joined bool
-	open int // the place of the bracket that a closing one belongs to
+	open                   int // the place of the bracket that a closing one belongs to
 }
 
 func (t pythonToken) is(op string) bool { return t.kind == pythonOp && t.text == op }
