@@ -142,6 +142,8 @@ func (c *pythonCheck) name(list []pythonToken, i int, open []pythonCall) string 
 		return calls
 	case name == "open":
 		return c.opens(list[i+1:])
+	case name == "Path":
+		return c.path(list[i+1:])
 	case name == "type":
 		return c.typeOf(list[i+1:], before, open)
 	case name == "SyntaxError":
@@ -168,6 +170,11 @@ func (c *pythonCheck) attribute(list []pythonToken, i int) string {
 	switch name {
 	case "__name__":
 		if !typed(list, i-2) {
+			return calls
+		}
+		return ""
+	case "read_text", "read_bytes":
+		if end := list[max(i-2, 0)]; !end.closes() || at(list, end.open-1).text != "Path" {
 			return calls
 		}
 		return ""
@@ -214,17 +221,21 @@ func argument(list []pythonToken) (end int, one bool) {
 // plainFormat is a text of which no field goes through an attribute or an index.
 var plainFormat = expression(`^([^{}\\]|\{\{|\}\}|\\[nt]|\{[A-Za-z0-9]*(![rsa])?(:[^{}\\]*)?\})*$`)
 
-// opens checks what stands behind open: one literal name, and at most how it is read.
+// opens checks what stands behind open: one literal name, or 0 for the input, and at most
+// how it is read.
 func (c *pythonCheck) opens(list []pythonToken) string {
 	file := at(list, 1)
-	if !at(list, 0).is("(") || file.kind != pythonString || !file.plain() || file.text == "" {
+	input := file.kind == pythonNumber && file.text == "0"
+	if !at(list, 0).is("(") || !input && (file.kind != pythonString || !file.plain() || file.text == "") {
 		return reads
 	}
 	for i := 2; ; i++ {
 		t := at(list, i)
 		switch {
 		case t.is(")"):
-			c.files = append(c.files, file.text)
+			if !input {
+				c.files = append(c.files, file.text)
+			}
 			return ""
 		case !t.is(","):
 			return reads
@@ -247,6 +258,19 @@ func (c *pythonCheck) opens(list []pythonToken) string {
 			return reads
 		}
 	}
+}
+
+// path checks what stands behind Path: one literal name, which is read at once.
+func (c *pythonCheck) path(list []pythonToken) string {
+	file, how := at(list, 1), at(list, 4).text
+	switch end, one := argument(list); {
+	case end != 3 || !one || file.kind != pythonString || !file.plain() || file.text == "":
+		return reads
+	case !at(list, 3).is(".") || how != "read_text" && how != "read_bytes" || !at(list, 5).is("("):
+		return reads
+	}
+	c.files = append(c.files, file.text)
+	return ""
 }
 
 // typeOf checks what stands behind type: one value, of which the class is named, or is an
@@ -282,6 +306,9 @@ func typed(list []pythonToken, end int) bool {
 // imports checks a statement that begins with import or from.
 func imports(list []pythonToken, i int) string {
 	from := list[i].text == "from"
+	if from && at(list, i+1).text == "pathlib" && at(list, i+2).text == "import" && at(list, i+3).text == "Path" && (at(list, i+4).ends() || at(list, i+4).kind == pythonNone) {
+		return ""
+	}
 	module, part := "", 0 // part: 0 a module, 1 behind its name, 2 names of it
 	for i++; i < len(list) && !list[i].ends(); i++ {
 		switch t := list[i]; {
@@ -341,129 +368,6 @@ func inImport(list []pythonToken, i int) bool {
 
 // begins reports whether a statement begins behind a token.
 func begins(before pythonToken) bool { return before.kind == pythonNone || before.ends() }
-
-// bind takes down the names that the program gives values: left of an equals sign, in
-// the heads of loops and functions, behind as and import. That it finds all is not what
-// anything rests on.
-func (c *pythonCheck) bind(list []pythonToken) string {
-	add := func(t pythonToken) string {
-		if t.kind != pythonName || pythonKeywords()[t.text] {
-			return ""
-		}
-		if !mayName(t.text) {
-			return unclear
-		}
-		c.own[t.text] = true
-		return ""
-	}
-	for i, t := range list {
-		var bound []pythonToken
-		switch {
-		case t.kind != pythonName && t.kind != pythonOp:
-		case t.is(":="):
-			bound = append(bound, at(list, i-1))
-		case t.is("="):
-			bound = append(bound, left(list, i)...)
-		case at(list, i+1).is(":") && begins(at(list, i-1)):
-			bound = append(bound, t) // with an annotation
-		case t.text == "for":
-			bound = until(list[i+1:], "in")
-		case t.text == "as":
-			bound = append(bound, at(list, i+1))
-		case t.text == "def":
-			bound = append(bound, at(list, i+1))
-			if end, _ := argument(list[min(i+2, len(list)):]); end > 0 {
-				bound = append(bound, parameters(list[i+3:i+1+end])...)
-			}
-		case t.text == "lambda":
-			bound = parameters(until(list[i+1:], ":"))
-		case t.text == "import" && inImport(list, i):
-			for k := i + 1; k < len(list) && !list[k].ends(); k++ {
-				if !at(list, k-1).is(".") {
-					bound = append(bound, list[k])
-				}
-			}
-		}
-		for _, name := range bound {
-			if reason := add(name); reason != "" {
-				return reason
-			}
-		}
-	}
-	return ""
-}
-
-// left are the plain names left of an equals sign: x, a.b and x[i] give no name a value.
-func left(list []pythonToken, i int) (names []pythonToken) {
-	depth, inner := 0, 0 // inner is the depth from which on it is an index, or an argument
-	for k := i - 1; k >= 0 && (depth > 0 || !list[k].ends()); k-- {
-		switch t := list[k]; {
-		case t.closes():
-			if depth++; inner == 0 && behindValue(list, k) {
-				inner = depth
-			}
-		case t.opens():
-			if depth--; depth < 0 {
-				return nil // it is that of an argument
-			}
-			if depth < inner {
-				inner = 0
-			}
-		case t.kind == pythonName && inner == 0 && !at(list, k-1).is("."):
-			names = append(names, t)
-		}
-	}
-	return names
-}
-
-// behindValue reports whether the brackets that close at a place stand behind a value.
-func behindValue(list []pythonToken, end int) bool {
-	before := at(list, list[end].open-1)
-	return before.closes() || before.kind == pythonString || before.kind == pythonName && !pythonKeywords()[before.text]
-}
-
-// until are the tokens before a word that stands in no brackets.
-func until(list []pythonToken, word string) []pythonToken {
-	depth := 0
-	for i, t := range list {
-		switch {
-		case t.opens():
-			depth++
-		case t.closes():
-			depth--
-		case depth == 0 && t.kind != pythonString && t.text == word:
-			return list[:i]
-		}
-	}
-	return list
-}
-
-// parameters are the names of parameters, without what is said of their kind and value.
-func parameters(list []pythonToken) (names []pythonToken) {
-	depth, behind := 0, false // behind a name
-	for _, t := range list {
-		switch {
-		case t.opens():
-			depth++
-		case t.closes():
-			depth--
-		case depth == 0 && t.is(","):
-			behind = false
-		case depth == 0 && (t.is("=") || t.is(":")):
-			behind = true
-		case t.kind == pythonName && !behind:
-			names = append(names, t)
-		}
-	}
-	return names
-}
-
-// mayName reports whether a program may give a name a value: none that is looked at by
-// itself, and none that Python gives a meaning.
-func mayName(name string) bool {
-	return !pythonRefused()[name] && name != "open" && name != "type" && name != "SyntaxError" && !shows(name) &&
-		(name == "_" || !strings.HasPrefix(name, "_"))
-}
 
 func at(list []pythonToken, i int) pythonToken {
 	if i < 0 || i >= len(list) {

@@ -29,14 +29,16 @@ var pythonPassing = []string{
 	"if __name__ == '__main__':\n    print('x')", "match = 1\nprint(match)", "x: int = 3\nprint(x)", "a, b = 1, 2\nprint(a if a > b else b)", "while (n := 3) > 4: pass", "print({**{'a': 1}, 'b': 2})", "assert 1 == 1, 'no'",
 	"# a comment\nprint(1) # another\n", "print(1, \\\n  2)", "print(\n  1,\n  2,\n)", `print('it\'s', "a\"b", r'\d')`, `r'\'; eval("1") #'`, `import itertools as it; print(list(it.islice(it.count(1), 3)))`,
 	"def f(x: str, y: dict[str, int] = {}) -> str:\n    return x", `print(type(1).__name__)`, "try: pass\nexcept Exception as e: print(type(e).__name__, e)", "import ast\ntry:\n    ast.parse(open('main.py').read())\nexcept SyntaxError as e:\n    print(e)",
-	`from functools import reduce; print(reduce(lambda a, b: a + b, [1], 0), format(1, ','))`, "print(1)\nprint(2)\n# decoding", "def f():\n    n = 1\n    def g():\n        nonlocal n\n        n = 2", `print(f"{'a'}→{1}", 'é"')`, `print(dict(type=1, file=2))`, `f"{[1,2][0:1]}"`,
+	`from functools import reduce; print(reduce(lambda a, b: a + b, [1], 0), format(1, ','))`, "print(1)\nprint(2)\n# decoding", "def f():\n    n = 1\n    def g():\n        nonlocal n\n        n = 2", `print(f"{'a'}→{1}", 'é"')`, `print(dict(type=1, file=2))`, `f"{[1,2][0:1]}"`, `from pathlib import Path; print(Path('a.txt').read_text())`, `import json; print(json.load(open(0)))`,
 }
 
 // pythonFiles are those that some of them open.
 var pythonFiles = map[string][]string{
 	`print(open('a').read()); print(open("b/c.txt", "rb").read(), open('d', mode='r', newline=''))`: {"a", "b/c.txt", "d"},
 	`print(open(r'a').read())`: {"a"}, `print(1)`: nil,
-	`print(f"{open('a').read()}")`: {"a"},
+	`print(f"{open('a').read()}")`: {"a"}, `print(open(0).read(), open(0, "rb"))`: nil,
+	`from pathlib import Path; print(len(Path('a').read_text(encoding='utf-8')), Path("b").read_bytes())`: {"a", "b"},
+	"from pathlib import Path\nt = Path('a').read_text()":                                                 {"a"},
 }
 
 var pythonRefusing = []string{
@@ -47,6 +49,10 @@ var pythonRefusing = []string{
 	`(open)("a","w")`, `[open][0]("a","w")`, `open = print`, `def open(x): pass`, `import json as open`, `for open in []: pass`, `open`, `input()`, `breakpoint()`, `help()`, `getattr(1, "x")`, `vars()`, `globals()`, `locals()`, `dir()`,
 	`file("a", "w")`, `execfile("a")`, `raw_input()`, `exec "x"`, "print `1`", `class A: pass`, `@print
 def f(): pass`, `async def f(): pass`,
+
+	`open(0, "w")`, `open(1)`, `open(00)`, `open(0.0)`, `open(0, closefd=x)`, `open(0 or "x")`, `open(0x0)`, `open(0, opener=f)`, `from pathlib import Path as P`, `from pathlib import Path, os`, `from pathlib import *`, `from pathlib import (Path)`, `import pathlib; pathlib.Path("a").read_text()`,
+	`Path("a").write_text("x")`, `Path(x).read_text()`, `Path("a" "b").read_text()`, `Path("a", "b").read_text()`, `Path("a")`, `Path`, `p = Path("a"); p.read_text()`, `Path("a").read_text`, `Path("a").parent.read_text()`, `(Path("a") / x).read_text()`, `x.read_text()`, `f(Path("a")).read_text()`, `Path(f"a").read_text()`, `Path("").read_text()`,
+	`Path = f`, `def Path(x): pass`, `x.Path("a").read_text()`,
 
 	// what leads there
 	`().__class__`, `"".__class__.__mro__`, `print.__self__`, `(x for x in []).gi_frame`, `(lambda: 0).__globals__`, `(lambda: 0).func_globals`, `import sys; sys.modules`, `import sys; sys.path`, `import sys; sys._getframe()`, `import sys; sys.settrace(print)`,

@@ -21,7 +21,7 @@ watched, seen, files = False, [], []
 def hook(event, args):
     if not watched:
         return
-    if event == "open" and args[0] in files and not (args[2] or 0) & 3:
+    if event == "open" and (args[0] == 0 or args[0] in files) and not (args[2] or 0) & 3:
         return
     if event == "import" and (args[0].split(".")[0] not in told["modules"] + ["urllib"]) and not args[0].startswith("_"):
         seen.append(f"import {args[0]}")
