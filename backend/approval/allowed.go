@@ -21,9 +21,11 @@ const (
 	// such a one.
 	AllowTempWrites Allowed = "writes-temp"
 	// AllowProjectCode is the start of a program or a script that lies in the
-	// session's folder and that the request names; of a database there it is what its
-	// views start or read when it is only asked.
+	// session's folder and that the request names.
 	AllowProjectCode Allowed = "runs-project-code"
+	// AllowDatabaseReads are statements that only ask a database in the session's folder
+	// that the request names, with what its views start or read.
+	AllowDatabaseReads Allowed = "reads-project-database"
 	// AllowNetworkReads is a request to a host of Entry.Hosts that sends nothing.
 	AllowNetworkReads Allowed = "reads-network"
 	// AllowNetworkSends is a request to a host of Entry.Hosts that may send something
@@ -44,7 +46,7 @@ const (
 )
 
 // AllAllowed are all words of Entry.Allows.
-var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowReadingCode, AllowUnknown, AllowRemovals}
+var AllAllowed = []Allowed{AllowProjectWrites, AllowTempWrites, AllowProjectCode, AllowDatabaseReads, AllowNetworkReads, AllowNetworkSends, AllowThisCode, AllowReadingCode, AllowUnknown, AllowRemovals}
 
 func (a *Allowed) UnmarshalText(b []byte) error { return closed(a, "allows", b, AllAllowed) }
 

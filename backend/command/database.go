@@ -91,7 +91,7 @@ func (a *arguments) fedStatements(text string) bool {
 	}
 	for i := range a.findings {
 		if about(a.findings[i]) {
-			a.findings[i].Allowed = approval.AllowProjectCode
+			a.findings[i].Allowed = approval.AllowDatabaseReads
 		}
 	}
 	return true
@@ -310,7 +310,7 @@ func (a *arguments) finishDuck(p *profile) {
 		a.findings[len(a.findings)-1].Allowed = approval.AllowThisCode
 	}
 	if only && a.plan.Folder.Holds(a.start) && a.asksFile() {
-		a.findings[len(a.findings)-1].Allowed = approval.AllowProjectCode
+		a.findings[len(a.findings)-1].Allowed = approval.AllowDatabaseReads
 	}
 }
 

@@ -232,7 +232,7 @@ func (a *arguments) finish(p *profile) {
 		if a.plan.Folder.Holds(a.start) { // its program is in its words
 			a.findings[len(a.findings)-1].Allowed = approval.AllowThisCode
 			if len(a.named) > 1 && a.asksDatabase() && a.asksFile() { // a view of that file is all that could start something
-				a.findings[len(a.findings)-1].Allowed = approval.AllowProjectCode
+				a.findings[len(a.findings)-1].Allowed = approval.AllowDatabaseReads
 			}
 		}
 	}

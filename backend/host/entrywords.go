@@ -79,6 +79,7 @@ var allowedWords = map[approval.Allowed]string{
 	approval.AllowProjectWrites: "writing named files of the project",
 	approval.AllowTempWrites:    "writing new temporary files",
 	approval.AllowProjectCode:   "starting programs of the project",
+	approval.AllowDatabaseReads: "asking named databases of the project",
 	approval.AllowNetworkReads:  "requests that send nothing",
 	approval.AllowNetworkSends:  "requests that may send something",
 	approval.AllowThisCode:      "exactly this code",

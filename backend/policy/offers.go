@@ -102,7 +102,9 @@ func wideness(s *approval.Segment, w approval.Width) approval.Wide {
 		return approval.WideChanges
 	case w != approval.WidthExact && !s.Profiled && s.Kind != approval.KindReader && s.Builtin == "":
 		return approval.WideUnknown
-	case w != approval.WidthExact && s.Kind == approval.KindInterpreter, slices.Contains(s.Effects, approval.EffectProject), slices.ContainsFunc(s.Findings, func(f approval.Finding) bool { return f.Allowed == approval.AllowProjectCode }):
+	case w != approval.WidthExact && s.Kind == approval.KindInterpreter, slices.Contains(s.Effects, approval.EffectProject), slices.ContainsFunc(s.Findings, func(f approval.Finding) bool {
+		return f.Allowed == approval.AllowProjectCode || f.Allowed == approval.AllowDatabaseReads
+	}):
 		return approval.WideProject
 	}
 	return approval.WideNot

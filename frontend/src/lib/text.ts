@@ -238,6 +238,7 @@ export const panel = {
     'writes-project': 'write named files of the project',
     'writes-temp': 'write new temporary files',
     'runs-project-code': 'start programs of the project',
+    'reads-project-database': 'ask named databases of the project',
     'reads-network': 'ask',
     'sends-network': 'send to',
     'runs-this-code': 'run exactly this code',
