@@ -17,8 +17,8 @@ const (
 	DenyAll        Start = "deny-all"
 	AskMe          Start = "ask-me"
 	DeveloperTools Start = "developer-tools"
-	// ProjectCommands are the tests, builds and commits of one project, which run what its
-	// files say. They come on top of what holds, and are no way to begin.
+	// ProjectCommands are the tests and builds of one project, which run what its files
+	// say, git's work that stays here, and edits of its files. They come on top of what holds, and are no way to begin.
 	ProjectCommands Start = "project-commands"
 )
 
