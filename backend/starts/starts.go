@@ -70,6 +70,8 @@ func (s Start) allows(tool command.Tool) []approval.Allowed {
 	switch {
 	case s == ProjectCommands && tool.Name == "git": // under it, a checkout overwrites files
 		return []approval.Allowed{approval.AllowProjectCode, approval.AllowTempWrites}
+	case s == ProjectCommands && strings.HasSuffix(tool.Name, "mv"): // to the temp folder, it takes work away
+		return []approval.Allowed{approval.AllowProjectWrites}
 	case s == ProjectCommands && command.AlwaysReads(tool.Name):
 		return []approval.Allowed{approval.AllowProjectWrites, approval.AllowTempWrites}
 	case s == ProjectCommands:
