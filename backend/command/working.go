@@ -41,10 +41,13 @@ func taskPattern(mark string, n int) string {
 	case oneScript:
 		return before + scriptName() + `\x00`
 	case onlyNames:
-		return before + `(?:-m\x00[^\x00]*\x00)?(?:[^\x00-][^\x00]*\x00)+(?:-m\x00[^\x00]*\x00)?$`
+		return before + namesAlone
 	}
 	return before + `(?:(?:-[^\x00]*|[A-Z][A-Z0-9_]*=[^\x00]*|[0-9]+|` + taskName() + `)?\x00)*$`
 }
+
+// namesAlone is a pattern of words that are no options, with a message before or behind.
+const namesAlone = `(?:-m\x00[^\x00]*\x00)?(?:[^\x00-][^\x00]*\x00)+(?:-m\x00[^\x00]*\x00)?$`
 
 // PrintTools are programs that only read, whatever they are given, and print: what they
 // print may be written to a file of a project.
@@ -95,9 +98,11 @@ var taskWords = sync.OnceValue(func() map[string][]string {
 })
 
 // OnlyWorks reports whether a command of a program builds, tests or checks a project, by
-// the first words that it is given here.
+// the first words that it is given here, whatever words follow.
 func OnlyWorks(argv []string) bool {
-	return slices.ContainsFunc(workTools(), func(t Tool) bool { return t.begins(argv) })
+	return slices.ContainsFunc(workTools(), func(t Tool) bool {
+		return !t.Exact && !strings.HasSuffix(t.ArgPattern, namesAlone) && t.begins(argv)
+	})
 }
 
 var workTools = sync.OnceValue(WorkTools)

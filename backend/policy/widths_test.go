@@ -152,7 +152,7 @@ func TestSuggested(t *testing.T) {
 	for line, want := range map[string]string{
 		"cat x": "program", "env cat x": "program", "find . -name x": "program", // any arguments of what only reads
 		"git rebase main": "words here", "git log -3": "words", "python3.12 a.py": "exact", "python3.12 a.py test": "words here",
-		"tool build x": "exact", "tool X": "exact", "git fetch": "words here", "git push origin main": "exact", "rm x": "exact",
+		"tool build x": "exact", "tool X": "exact", "git fetch": "exact", "git push origin main": "exact", "rm x": "exact",
 		"$ cat x; git rebase main": "words here", "$ git rebase main; tool X": "words here",
 		"python3.12 -c x": "exact",
 		"mkdir -p a/b":    "program here",

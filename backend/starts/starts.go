@@ -17,8 +17,8 @@ const (
 	DenyAll        Start = "deny-all"
 	AskMe          Start = "ask-me"
 	DeveloperTools Start = "developer-tools"
-	// ProjectCommands are the tests, builds and commits of one project, which run what its
-	// files say. They come on top of what holds, and are no way to begin.
+	// ProjectCommands are the tests and builds of one project, which run what its files
+	// say, git's work that stays here, and edits of its files. They come on top of what holds, and are no way to begin.
 	ProjectCommands Start = "project-commands"
 )
 
@@ -70,6 +70,8 @@ func (s Start) allows(tool command.Tool) []approval.Allowed {
 	switch {
 	case s == ProjectCommands && tool.Name == "git": // under it, a checkout overwrites files
 		return []approval.Allowed{approval.AllowProjectCode, approval.AllowTempWrites}
+	case s == ProjectCommands && strings.HasSuffix(tool.Name, "mv"): // to the temp folder, it takes work away
+		return []approval.Allowed{approval.AllowProjectWrites}
 	case s == ProjectCommands && command.AlwaysReads(tool.Name):
 		return []approval.Allowed{approval.AllowProjectWrites, approval.AllowTempWrites}
 	case s == ProjectCommands:

@@ -21,7 +21,7 @@ type policyStart struct {
 	Agent   string `help:"Agent id, or * for all." default:"*" placeholder:"ID"`
 	Project string `help:"The folder of project-commands: one of the list of projects." placeholder:"DIR"`
 	Print   bool   `help:"Print the entries as a policy file, and change nothing."`
-	Name    string `arg:"" enum:"deny-all,ask-me,developer-tools,project-commands" help:"deny-all, ask-me, developer-tools (what only reads runs without a question) or project-commands (tests, builds and commits of a project do, and run what its files say)."`
+	Name    string `arg:"" enum:"deny-all,ask-me,developer-tools,project-commands" help:"deny-all, ask-me, developer-tools (what only reads runs without a question) or project-commands (tests, builds, local git work and edits of the files of a project do, and run what its files say)."`
 }
 
 // startShown is what is printed of a start that was taken.
@@ -120,7 +120,7 @@ func (s startShown) write(w io.Writer) {
 		}
 	}
 	if s.Project != "" {
-		row("project", s.Project+": tests, builds and commits run what its files say")
+		row("project", s.Project+": tests, builds, local git work and edits of its files run, and run what its files say")
 	}
 	if s.Rules > 0 {
 		row("rules", fmt.Sprint(s.Rules))

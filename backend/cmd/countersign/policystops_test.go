@@ -286,6 +286,8 @@ func TestProjectCommandsAsk(t *testing.T) {
 		{"petrel", "echo x > ../kestrel/README.md", approval.VerdictAsk},
 		{"petrel", "cp README.md /usr/local/bin/x", approval.VerdictAsk},
 		{"petrel", "mv README.md ..", approval.VerdictAsk},
+		{"petrel", "mv src /tmp/x", approval.VerdictAsk},
+		{"petrel", "yq -i .a=1 /etc/x.yml", approval.VerdictAsk},
 		{"petrel", "touch ~/.zshrc", approval.VerdictAsk},
 		{"petrel", "chmod +x .git/hooks/pre-commit", approval.VerdictAsk},
 		{"petrel", "rm README.md", approval.VerdictAsk},

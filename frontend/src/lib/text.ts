@@ -256,7 +256,7 @@ export const panel = {
   startRuns: (start: string, name: string) =>
     start === 'developer-tools'
       ? `Programs and commands that only read run without a question in ${name}. Files with secrets still ask.`
-      : `Tests, builds and commits of ${name} run without a question. They run what its files say.`,
+      : `Tests, builds, local git work and edits of files of ${name} run without a question. They run what its files say.`,
   startRules: (rules: number, folder: string) => `${count(rules, 'rule')} in ${folder}, for good.`,
   onlyIn: 'Only in',
   replayNone: 'No earlier request is known.',
@@ -986,7 +986,7 @@ export const lists = {
   projectRunning: 'A project; tests, builds and commits run',
   projectSame: 'with the rules of',
   allowProject: 'Allow tests, builds, commits',
-  projectWouldRun: 'Tests, builds and commits would run without a question. They run what the project’s files say.',
+  projectWouldRun: 'Tests, builds, local git work and edits of its files would run without a question. They run what the project’s files say.',
   notProject: 'Stays outside',
   projectGone: (why: string) => `Does not count: ${why}`,
   projectCount: (n: number) => count(n, 'folder'),
