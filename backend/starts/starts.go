@@ -121,7 +121,7 @@ func (s Start) Make(project string, program Program) Made {
 		for _, tool := range command.WorkTools() {
 			if tool.Installed {
 				pattern := project + "/**/*bin/" + tool.Name // as node_modules/.bin and .venv/bin
-				if strings.Contains(tool.Name, ".") { // what a link in node_modules/.bin leads to
+				if strings.Contains(tool.Name, ".") {        // what a link in node_modules/.bin leads to
 					pattern = project + "/**/node_modules/**/" + tool.Name
 				}
 				m.add(s.narrowed(approval.Entry{Pattern: pattern}, tool, project), pattern)
