@@ -23,6 +23,10 @@ const ourList = "testdata/stops/list.jsonl"
 // longList are 350 commands each of two persons on the same Mac, over weeks of work.
 const longList = "testdata/stops/long.jsonl"
 
+// fourList are 150 commands each of four developers on another Mac: of TypeScript, of
+// Python, of Go and Rust, and of all else.
+const fourList = "testdata/stops/four.jsonl"
+
 // lateCommands are the last commands of each person, whose questions are counted apart.
 const lateCommands = 150
 
@@ -31,7 +35,11 @@ const lateCommands = 150
 func replayOurs(t *testing.T, file string, start starts.Start, answers bool) (got stopsResult, late map[string]int) {
 	t.Helper()
 	p := &program{ctx: t.Context()}
-	c := policyStops{Files: []string{file}, World: "testdata/stops/world.json", Start: string(start)}
+	world := "testdata/stops/world.json"
+	if file == fourList {
+		world = "testdata/stops/four-world.json"
+	}
+	c := policyStops{Files: []string{file}, World: world, Start: string(start)}
 	list, err := c.list(p)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +102,32 @@ func TestStopsOfOurList(t *testing.T) {
 		}
 		if test.start != starts.DenyAll && test.start != starts.ProjectCommands && !test.answers && (len(got.Suggestions) == 0 || got.Suggestions[0].Saves < 5) {
 			t.Errorf("suggestions: %+v", got.Suggestions)
+		}
+	}
+}
+
+// TestStopsOfFour: the same of four developers whose work is more mixed.
+func TestStopsOfFour(t *testing.T) {
+	approvaltest.Long(t)
+	for _, test := range []struct {
+		start     starts.Start
+		answers   bool
+		asked     int // of 600, at most
+		harmless  int // of 316
+		noOfferHW int // of 535
+	}{
+		{starts.DeveloperTools, false, 313, 30, 39},
+		{starts.DeveloperTools, true, 313, 30, 39},
+		{starts.ProjectCommands, false, 168, 23, 38},
+	} {
+		got, _ := replayOurs(t, fourList, test.start, test.answers)
+		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
+		t.Logf("%s, answers %v: %+v H %+v W %+v P %+v", test.start, test.answers, got.All, h, w, p)
+		if got.All.Commands != 600 || p.Commands < 60 || len(got.Passed) > 0 {
+			t.Errorf("%s, answers %v: %d commands, %d with P, of which pass: %+v", test.start, test.answers, got.All.Commands, p.Commands, got.Passed)
+		}
+		if got.All.Asked > test.asked || h.Asked > test.harmless || h.NoOffer+w.NoOffer > test.noOfferHW {
+			t.Errorf("%s, answers %v: %d asked, %d harmless, %d without an offer", test.start, test.answers, got.All.Asked, h.Asked, h.NoOffer+w.NoOffer)
 		}
 	}
 }
