@@ -147,6 +147,13 @@ func (t *textJob) reads(seg *approval.Segment) bool {
 	for _, name := range names {
 		t.given(name, "", false)
 		t.lost[name] = true
+		for _, r := range seg.Redirects {
+			if line, _, _ := strings.Cut(r.Text, "\n"); r.To == approval.FromText {
+				for _, value := range append(strings.Fields(line), line) {
+					t.note(t.values, name, value)
+				}
+			}
+		}
 	}
 	return true
 }
