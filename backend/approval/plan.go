@@ -178,6 +178,14 @@ func Positional(name string) int {
 	return int(name[0] - '0')
 }
 
+// ReadNames are the variables of a read, with -r or without.
+func ReadNames(argv []string) []string {
+	if len(argv) > 1 && argv[1] == "-r" {
+		return argv[2:]
+	}
+	return argv[1:]
+}
+
 // Search are folders that a text adds to PATH.
 type Search struct {
 	// Before and After stand before what PATH holds, and behind it.

@@ -217,7 +217,9 @@ func (t *textJob) changedMeanwhile() {
 
 // opensNamed reports whether a program that only reads is given names.
 func opensNamed(seg *approval.Segment) bool {
-	return seg.Kind == approval.KindReader && slices.ContainsFunc(seg.Argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
+	return seg.Kind == approval.KindReader && slices.ContainsFunc(seg.Argv[1:], func(word string) bool {
+		return !strings.HasPrefix(word, "-") && strings.Trim(word, "0123456789") != "" // head -n 2 names none
+	})
 }
 
 // writesAnything reports whether a program may write a file that its words do not tell.

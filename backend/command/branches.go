@@ -135,17 +135,25 @@ func (t *textJob) jump(stmt *syntax.Stmt, call *syntax.CallExpr, dir string) (*a
 // reads reports whether a read is one that we do: of a line as it stands, into
 // variables that mean nothing to a shell. It judges these.
 func (t *textJob) reads(seg *approval.Segment) bool {
-	if len(seg.Argv) < 3 || seg.Argv[1] != "-r" || len(seg.Open) > 0 || len(seg.Made) > 0 {
+	names := approval.ReadNames(seg.Argv)
+	if len(names) == 0 || len(seg.Open) > 0 || len(seg.Made) > 0 {
 		return false
 	}
-	for _, name := range seg.Argv[2:] {
+	for _, name := range names {
 		if !t.mayRead(name) {
 			return false
 		}
 	}
-	for _, name := range seg.Argv[2:] {
+	for _, name := range names {
 		t.given(name, "", false)
 		t.lost[name] = true
+		for _, r := range seg.Redirects {
+			if line, _, _ := strings.Cut(r.Text, "\n"); r.To == approval.FromText {
+				for _, value := range append(strings.Fields(line), line) {
+					t.note(t.values, name, value)
+				}
+			}
+		}
 	}
 	return true
 }

@@ -115,7 +115,7 @@ func TestVariables(t *testing.T) {
 		{`IFS=/ make`, `? !env-refused`},
 		{`IFS= read -r x`, `read -r x`},
 		{`IFS=: read -r x`, `? !env-asks`},
-		{`IFS= read x`, `? !env-asks read:evaluates`},
+		{`IFS= read -a x`, `? !env-asks read:evaluates`},
 		{`read -r PATH`, `? !env-asks`},
 		{`read -r x LD_PRELOAD`, `? !env-asks`},
 		{`export PAGER; read -r PAGER; make`, `? !env-asks !runtime-value`},

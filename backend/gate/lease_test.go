@@ -21,7 +21,7 @@ func chosen(w approval.Width, here bool, keep approval.Keep) approval.Answer {
 	return approval.Answer{Decision: approval.AllowAlways, By: "panel", Choice: approval.Choice{Width: w, Here: here, Keep: keep}}
 }
 
-// Each answer to "tool build x" is remembered as wide as was chosen, and no
+// Each answer to "tool build ./x" is remembered as wide as was chosen, and no
 // wider: what comes then passes or asks.
 func TestWidths(t *testing.T) {
 	t.Parallel()
@@ -42,25 +42,25 @@ func TestWidths(t *testing.T) {
 			b := newBench(t)
 			b.script("tool", "echo ran")
 			b.person(chosen(test.width, test.here, approval.KeepGood), nil)
-			b.want([]string{"tool", "build", "x"}, passes)
+			b.want([]string{"tool", "build", "./x"}, passes)
 			rows, err := b.history.List(context.Background(), history.Query{})
 			if last := rows[len(rows)-1]; err != nil || !strings.HasPrefix(last.Choice, string(test.width)) || strings.Contains(last.Choice, "here") != test.here {
 				t.Errorf("the record says %q, %v", last.Choice, err)
 			}
 			b.canAsk.Store(false)
-			b.want([]string{"tool", "build", "x"}, test.same)
-			b.want([]string{"tool", "build", "y"}, test.words)
+			b.want([]string{"tool", "build", "./x"}, test.same)
+			b.want([]string{"tool", "build", "./y"}, test.words)
 			b.want([]string{"tool", "push"}, test.other)
 			if err := os.Mkdir(b.path("elsewhere"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			req := b.request("tool", "build", "x")
+			req := b.request("tool", "build", "./x")
 			req.Cwd = t.TempDir()
 			if got := outcome(b.Run(context.Background(), req)); got != test.elsewhereSame {
 				t.Errorf("in another folder: %s, want %s", got, test.elsewhereSame)
 			}
 			b.script("tool", "echo another") // the entry knows the file
-			b.want([]string{"tool", "build", "x"}, asks)
+			b.want([]string{"tool", "build", "./x"}, asks)
 		})
 	}
 }

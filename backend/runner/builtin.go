@@ -44,7 +44,7 @@ func (sh *shell) builtin(seg int, s *approval.Segment, io stdio) ending {
 	case "kill":
 		return sh.kills(s, io[2])
 	case "read":
-		return sh.read(args[1:], len(s.Assigns) > 0, io[0])
+		return sh.read(s, io[0])
 	case "set":
 		if args[0] == "--" {
 			sh.params = args[1:]

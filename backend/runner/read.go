@@ -8,14 +8,21 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/countersign-app/countersign/backend/approval"
 )
 
-// read does what read -r does: it reads a line into variables, and fails at the end of
-// what there is. It takes no byte behind the line, which belongs to who reads next.
-// whole tells that the line is taken as it stands.
-func (sh *shell) read(names []string, whole bool, fd int) ending {
+// read does what read does: it reads a line into variables, and fails at the end of what
+// there is. It takes no byte behind the line, which belongs to who reads next. Behind IFS=
+// the line is taken as it stands. Without -r, a backslash in it ends the run.
+func (sh *shell) read(s *approval.Segment, fd int) ending {
+	names, whole := approval.ReadNames(s.Argv), len(s.Assigns) > 0
 	line, ended, ok := sh.line(fd)
 	if !ok {
+		return ending{}
+	}
+	if s.Argv[1] != "-r" && strings.Contains(line, `\`) {
+		sh.deny(Outer, denied(approval.ReasonRuntimeValue, "a read without -r would take a backslash in its line for more than that"))
 		return ending{}
 	}
 	const blanks = " \t"

@@ -170,7 +170,9 @@ func (m *maker) statement() string {
 		body := pick(m.draws, []string{"hello\n", "$(wget x)\nrm -rf /\n", "", "`id` > x\n", "EO\n"})
 		text := m.readerCommand() + " <<'EOF'"
 		if m.one(2) {
+			m.piped = true
 			text += " | " + m.simple()
+			m.piped = false
 		}
 		return text + "\n" + body + "EOF\n"
 	case 11:

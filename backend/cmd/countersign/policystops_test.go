@@ -23,6 +23,10 @@ const ourList = "testdata/stops/list.jsonl"
 // longList are 350 commands each of two persons on the same Mac, over weeks of work.
 const longList = "testdata/stops/long.jsonl"
 
+// fourList are 150 commands each of four developers on another Mac: of TypeScript, of
+// Python, of Go and Rust, and of all else.
+const fourList = "testdata/stops/four.jsonl"
+
 // lateCommands are the last commands of each person, whose questions are counted apart.
 const lateCommands = 150
 
@@ -31,7 +35,11 @@ const lateCommands = 150
 func replayOurs(t *testing.T, file string, start starts.Start, answers bool) (got stopsResult, late map[string]int) {
 	t.Helper()
 	p := &program{ctx: t.Context()}
-	c := policyStops{Files: []string{file}, World: "testdata/stops/world.json", Start: string(start)}
+	world := "testdata/stops/world.json"
+	if file == fourList {
+		world = "testdata/stops/four-world.json"
+	}
+	c := policyStops{Files: []string{file}, World: world, Start: string(start)}
 	list, err := c.list(p)
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +106,32 @@ func TestStopsOfOurList(t *testing.T) {
 	}
 }
 
+// TestStopsOfFour: the same of four developers whose work is more mixed.
+func TestStopsOfFour(t *testing.T) {
+	approvaltest.Long(t)
+	for _, test := range []struct {
+		start     starts.Start
+		answers   bool
+		asked     int // of 600, at most
+		harmless  int // of 316
+		noOfferHW int // of 535
+	}{
+		{starts.DeveloperTools, false, 313, 30, 39},
+		{starts.DeveloperTools, true, 313, 30, 39},
+		{starts.ProjectCommands, false, 168, 23, 38},
+	} {
+		got, _ := replayOurs(t, fourList, test.start, test.answers)
+		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
+		t.Logf("%s, answers %v: %+v H %+v W %+v P %+v", test.start, test.answers, got.All, h, w, p)
+		if got.All.Commands != 600 || p.Commands < 60 || len(got.Passed) > 0 {
+			t.Errorf("%s, answers %v: %d commands, %d with P, of which pass: %+v", test.start, test.answers, got.All.Commands, p.Commands, got.Passed)
+		}
+		if got.All.Asked > test.asked || h.Asked > test.harmless || h.NoOffer+w.NoOffer > test.noOfferHW {
+			t.Errorf("%s, answers %v: %d asked, %d harmless, %d without an offer", test.start, test.answers, got.All.Asked, h.Asked, h.NoOffer+w.NoOffer)
+		}
+	}
+}
+
 // TestStopsOverTime: after two hundred commands and their answers, no more than these of
 // the last 150 ask, and still no command passes that a person should see.
 func TestStopsOverTime(t *testing.T) {
@@ -128,12 +162,14 @@ func TestStopsOverTime(t *testing.T) {
 }
 
 // TestStartOnTheCorpus: of what the corpus wants asked or denied, nothing passes
-// under the starts but for what the corpus only leaves out of its lists: id and
-// whoami, files that safe bins may not read, and code that only prints.
+// under the starts but for what the corpus only leaves out of its lists: id, whoami,
+// touch and mkdir, files that safe bins may not read, and code that only prints.
 func TestStartOnTheCorpus(t *testing.T) {
 	trial := newTrial(readCorpus(t))
 	p := trial.started(testAgent, starts.ProjectCommands, trial.folder.Path)
-	p.Allowlist = slices.DeleteFunc(p.Allowlist, func(e approval.Entry) bool { return path.Base(e.Pattern) == "id" || path.Base(e.Pattern) == "whoami" })
+	p.Allowlist = slices.DeleteFunc(p.Allowlist, func(e approval.Entry) bool {
+		return slices.Contains([]string{"id", "whoami", "touch", "mkdir"}, path.Base(e.Pattern))
+	})
 	rules, judged := trial.prepare(p), 0
 	for _, c := range trial.cases.Cases {
 		if c.Tier != corpus.Must || c.Expect == approval.VerdictAllow || c.Base == "safebins" || stripped(c) {
