@@ -270,7 +270,10 @@ func (t *textJob) startsOutputs() {
 func (t *textJob) startsCopies() {
 	for i := range t.plan.Segments {
 		seg := &t.plan.Segments[i]
-		if seg.Program == nil || !seg.Profiled || !writers()[path.Base(seg.Program.File.Path)] {
+		if seg.Program == nil || !seg.Profiled {
+			continue
+		}
+		if name := path.Base(seg.Program.File.Path); !copiers()[name] && name != "tee" && name != "gtee" {
 			continue
 		}
 		for _, to := range seg.Targets {
@@ -288,8 +291,6 @@ func (t *textJob) startsCopies() {
 		}
 	}
 }
-
-var writers = words("cp gcp mv gmv tee gtee")
 
 // editedOutputs adds the files that programs write by their words, where an entry can
 // cover that.
