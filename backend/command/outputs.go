@@ -246,6 +246,7 @@ func (a *Analyzer) Output(ctx context.Context, plan *approval.Plan, r approval.R
 // reads while they are written: no entry covers that.
 func (t *textJob) startsOutputs() {
 	t.editedOutputs()
+	t.startsCopies()
 	for _, out := range t.outputs {
 		for i := range t.plan.Segments {
 			if !t.spend(1) {
@@ -259,6 +260,33 @@ func (t *textJob) startsOutputs() {
 				t.never(out, "%s, from which %s starts what the project says", first(seg.Argv))
 			case t.readsMeanwhile(i, out):
 				t.never(out, "%s, which %s reads at the same time", first(seg.Argv))
+			}
+		}
+	}
+}
+
+// startsCopies asks where a program whose job it is to write files writes one that the text
+// also starts. Which files a test or a check is told to look at says nothing of that.
+func (t *textJob) startsCopies() {
+	for i := range t.plan.Segments {
+		seg := &t.plan.Segments[i]
+		if seg.Program == nil || !seg.Profiled {
+			continue
+		}
+		if name := path.Base(seg.Program.File.Path); !copiers()[name] && name != "tee" && name != "gtee" {
+			continue
+		}
+		for _, to := range seg.Targets {
+			at := path.Clean(to.Path)
+			for k := range t.plan.Segments {
+				other := &t.plan.Segments[k]
+				if to.Path == "" || k == i || !t.spend(1) || !t.runsFile(other, at) && !t.buildsFrom(other, at, true) {
+					continue
+				}
+				why := finding(approval.ReasonWritesFile, "it writes %q, which %s starts", to.Path, first(other.Argv))
+				if !slices.Contains(seg.Findings, why) {
+					seg.Findings = append(seg.Findings, why)
+				}
 			}
 		}
 	}
@@ -333,8 +361,11 @@ func (j *job) buildsFrom(seg *approval.Segment, at string, writes bool) bool {
 		// A hook of a commit may start what a recipe says, and git what its own files say.
 		return name == ".gitattributes" || name == ".gitmodules" || seg.Argv[seg.Command] == "commit" && recipes()[name]
 	}
-	return recipes()[name] || !writes && j.namesFile(seg, at)
+	return recipes()[name] || settingsCode().MatchString(name) || !writes && j.namesFile(seg, at)
 }
+
+// settingsCode are names of files of settings that are code, which tools run as they start.
+var settingsCode = expression(`^\..*rc\.[cm]?[jt]s$|\.config\.[cm]?[jt]sx?$`)
 
 // storing are the commands of git that only store and compare the files that they name.
 var storing = words("add blame commit diff grep log show status")

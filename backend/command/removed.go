@@ -16,7 +16,7 @@ var remade = words(`node_modules bower_components jspm_packages .pnpm-store vend
 	virtualenv .tox .nox __pypackages__ site-packages __pycache__ .eggs target build dist out _build .build .gradle
 	.next .nuxt .svelte-kit .output .turbo .cache .parcel-cache .vite .expo .angular .terraform .serverless .aws-sam
 	Pods Carthage DerivedData .dart_tool coverage htmlcov tmp temp .tmp .pytest_cache .mypy_cache .ruff_cache obj
-	dist-newstyle .stack-work elm-stuff _site`)
+	dist-newstyle .stack-work elm-stuff _site test-results playwright-report`)
 
 // removed asks for a folder that is deleted, overwritten or closed as a whole, where a
 // file in it starts programs: gone, it guards nothing any more (a hook, what an agent may

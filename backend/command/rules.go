@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -269,7 +270,7 @@ func allEffects() map[effect]rule {
 				a.leading = append(a.leading, finding(outside, "%s may follow links that lead out of %q", u.who, u.value))
 			}
 		}},
-		"down":  {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: goes},
+		"down":  {target: approval.TargetDeletes, reason: deletes, says: "%[1]s deletes %[2]q, which is not known to be below the project", check: strictlyBelow, note: (*arguments).emptiesFolder},
 		"below": {target: approval.TargetChanges, reason: deletes, says: notBelow, check: oneBelow, note: goes},
 		"over":  {target: approval.TargetChanges, reason: deletes, says: notBelow, check: oneBelow, note: (*arguments).overwritten},
 	}
@@ -331,6 +332,22 @@ func strictlyBelow(a *arguments, u use) bool {
 func goes(a *arguments, u use) {
 	a.removed(u)
 	a.gone = append(a.gone, path.Clean(join(a.dir, u.value)))
+}
+
+// emptiesFolder asks where a build empties a folder that is there and is not known as one
+// that tools make again: what it holds may be the work of a person.
+func (a *arguments) emptiesFolder(u use) {
+	if goes(a, u); u.option == "it" || u.value == "" {
+		return // of rm, it is the job, and tools have folders of their own
+	}
+	folder, err := a.look(join(a.dir, u.value))
+	if a.looked = true; errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	below := strings.TrimPrefix(folder.Path, a.plan.Folder.Path)
+	if err != nil || !slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return remade()[name] }) {
+		a.find(approval.ReasonDeletes, "%s deletes or overwrites what is in %q", u.who, u.value)
+	}
 }
 
 // oneBelow reports whether a value names one thing below the project, and is no pattern.

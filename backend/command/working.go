@@ -28,6 +28,7 @@ const (
 	oneTask   = "@task"   // one, and any words behind it, which are for the task
 	onlyTasks = "@tasks"  // any number of them, with options and VARIABLE=VALUE between them
 	oneScript = "@script" // a file in a folder for scripts, and any words behind it
+	anyLocal  = "@local"  // any words, of which none says that it deploys, sends or deletes
 	onlyNames = "@names"  // one or more words that are no options, and a message
 )
 
@@ -40,6 +41,8 @@ func taskPattern(mark string, n int) string {
 		return before + taskName() + `\x00`
 	case oneScript:
 		return before + scriptName() + `\x00`
+	case anyLocal:
+		return before + localWords()
 	case onlyNames:
 		return before + namesAlone
 	}
@@ -69,7 +72,7 @@ func TasksOf(pattern string) string {
 	case pattern == listsPattern():
 		return "lists of what holds no secret"
 	}
-	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}, {onlyNames, "no options but a message"}} {
+	for _, mark := range []struct{ mark, words string }{{oneTask, "a task that builds or tests"}, {onlyTasks, "only tasks that build or test"}, {oneScript, "a script of the project"}, {anyLocal, "nothing that deploys, sends or deletes"}, {onlyNames, "no options but a message"}} {
 		for n := range maxBeforeTasks {
 			if pattern == taskPattern(mark.mark, n) {
 				return mark.words
@@ -115,6 +118,13 @@ var taskName = sync.OnceValue(func() string {
 var scriptName = sync.OnceValue(func() string {
 	word := beginsWithNone(taskWords()["never"])
 	return `(?:\./)?(?:[a-z0-9@._-]*[a-z0-9_-]/)*(?:` + strings.Join(taskWords()["folder"], "|") + `)/` + word + `(?:[/._-]` + word + `)*`
+})
+
+// localWords is a pattern of words in which no word of small letters begins with one of
+// "never". With --release cargo builds for speed.
+var localWords = sync.OnceValue(func() string {
+	const between, fast = `[^a-z0-9]`, `(?:--release\x00[^a-z0-9]*)*`
+	return fast + between + `*(?:` + beginsWithNone(taskWords()["never"]) + between + `+` + fast + `)*$`
 })
 
 // beginsWithNone is a pattern for words of small letters and digits that begin with
