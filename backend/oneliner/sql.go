@@ -33,6 +33,8 @@ func DuckDB(text string) (files []string, reason string) {
 	tokens, _ := sqlTokens(text, "[")
 	for i, t := range tokens {
 		switch {
+		case t.kind == sqlWord && sqlHas("inet geometry", t.text): // types for which it fetches an extension
+			return nil, unclear
 		case i > 0 && t.kind == sqlText && tokens[i-1].kind == sqlText: // one text, if lines are between
 			return nil, unclear
 		case sqlReadsFile(t) && i+1 < len(tokens) && tokens[i+1].text == "(" && !sqlNamesOnly(tokens[i+2:]):

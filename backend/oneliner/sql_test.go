@@ -78,6 +78,7 @@ func TestSQL(t *testing.T) {
 		{"from read_csv(concat('.e', 'nv'))", false, false},
 		{"from read_parquet(['.' || './x'])", false, false},
 		{"from '.e'\n'nv'", false, false},
+		{"select '1.1.1.1'::inet", false, false},
 		{"copy t to 'x'", false, false},
 		{"install httpfs", false, false},
 		{"set a=1", false, false},
