@@ -35,7 +35,7 @@ func (j *job) profiled(seg *approval.Segment) *arguments {
 	a.read(p, words)
 	a.edits(p, words)
 	a.clears(p)
-	if name := toolModule(p, seg.Argv); name != "" && a.shadowed(name) {
+	if name := toolModule(p, seg.Argv); name != "" && (a.shadowed(name) || name == "pip" && slices.ContainsFunc(pipTries(), a.shadowed)) {
 		a.find(approval.ReasonInlineCode, "%s may run a file of the folder that has the name of the module %s", p.name, name)
 	}
 	if len(a.gone) > 0 {

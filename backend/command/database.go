@@ -74,6 +74,8 @@ func (a *arguments) fedStatements(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
+		case endsStatement(line):
+			return false
 		case !strings.HasPrefix(strings.TrimSpace(line), "."):
 			statements = append(statements, line)
 		case !showsTables(line):
@@ -95,6 +97,12 @@ func (a *arguments) fedStatements(text string) bool {
 		}
 	}
 	return true
+}
+
+// endsStatement reports whether a line ends a statement for sqlite3 without a semicolon.
+func endsStatement(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "/" || strings.EqualFold(line, "go")
 }
 
 // showsTables reports whether a word for sqlite3 is a statement that only asks, or one of
@@ -332,13 +340,16 @@ func (a *arguments) asksFile() bool {
 // address is a text that begins as an address does.
 var address = expression(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
+// fetches is the end of a name for which duckdb fetches an extension.
+var fetches = expression(`(?i)\.(xlsx|shp|gpkg|fgb|avro|db|duckdb|sqlite)$`)
+
 // dataFile reports whether a text in a statement is no name of a file, or only of files in
-// the project: of a pattern each that it means. For one of Excel duckdb fetches an extension.
+// the project: of a pattern each that it means.
 func (a *arguments) dataFile(text string) bool {
 	if text == "" {
 		return true
 	}
-	if address().MatchString(text) || strings.HasPrefix(text, "~") || strings.HasSuffix(strings.ToLower(text), ".xlsx") || strings.ContainsAny(text, "[]{}") || a.start == "" {
+	if address().MatchString(text) || strings.HasPrefix(text, "~") || fetches().MatchString(text) || strings.ContainsAny(text, "[]{}") || a.start == "" {
 		return false
 	}
 	if !strings.ContainsAny(text, "*?") {

@@ -183,3 +183,8 @@ func (a *arguments) chosenBy(c chosen) bool {
 		}
 	}
 }
+
+// pipTries are the modules that pip imports where they are there.
+func pipTries() []string {
+	return []string{"attr", "certifi", "cpickle", "socks", "urllib3_secure_extra"}
+}

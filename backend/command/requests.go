@@ -216,9 +216,10 @@ func (a *arguments) finishQuery(p *profile) {
 	}
 }
 
-// onlyQuery reports whether a text of GraphQL surely asks for nothing but what is there.
+// onlyQuery reports whether a text of GraphQL surely asks for nothing but what is there, and
+// shows no file.
 func onlyQuery(text string) bool {
 	text = strings.TrimSpace(text)
 	asks := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "query") || strings.HasPrefix(text, "fragment")
-	return asks && !strings.Contains(text, "mutation") && !strings.Contains(text, "subscription")
+	return asks && !strings.Contains(text, "Blob") && !strings.Contains(text, "mutation") && !strings.Contains(text, "subscription")
 }

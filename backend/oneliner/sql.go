@@ -33,6 +33,12 @@ func DuckDB(text string) (files []string, reason string) {
 	tokens, _ := sqlTokens(text, "[")
 	for i, t := range tokens {
 		switch {
+		case t.kind == sqlWord && sqlHas("inet geometry", t.text): // types for which it fetches an extension
+			return nil, unclear
+		case i > 0 && t.kind == sqlText && tokens[i-1].kind == sqlText: // one text, if lines are between
+			return nil, unclear
+		case sqlReadsFile(t) && i+1 < len(tokens) && tokens[i+1].text == "(" && !sqlNamesOnly(tokens[i+2:]):
+			return nil, unclear
 		case t.kind == sqlText || t.kind == sqlName:
 			files = append(files, t.text)
 		case i > 1 && t.kind != sqlOther && tokens[i-1].text == "." && tokens[i-2].kind == sqlWord: // a.csv is a file, or a column
@@ -40,6 +46,25 @@ func DuckDB(text string) (files []string, reason string) {
 		}
 	}
 	return files, ""
+}
+
+// sqlReadsFile reports whether a word is a function that reads the file of a name.
+func sqlReadsFile(t sqlToken) bool {
+	return t.kind == sqlWord && (strings.HasPrefix(t.text, "read_") || strings.HasPrefix(t.text, "parquet_"))
+}
+
+// sqlNamesOnly reports whether what is between brackets is written out: the name of a file
+// that is put together of others is none of these.
+func sqlNamesOnly(rest []sqlToken) bool {
+	for _, t := range rest {
+		switch {
+		case t.kind == sqlOther && t.text == ")":
+			return true
+		case t.kind == sqlOther && strings.Trim(t.text, "0123456789") != "" && !sqlHas(", = [ ]", t.text):
+			return false
+		}
+	}
+	return false
 }
 
 // sqlDialect is what of SQL one program knows.
@@ -78,6 +103,8 @@ func sqlOnlyAsks(text string, d sqlDialect) string {
 			read = true
 		case t.kind == sqlWord && sqlHas(sqlActs, t.text) && (t.text != "replace" || next.text != "("), t.kind == sqlWord && !first && sqlHas("pragma set", t.text):
 			return writes
+		case t.kind != sqlText && strings.HasPrefix(strings.ToLower(t.text), "pragma_") && !d.calls[t.text]: // as a table
+			return calls
 		case next.kind == sqlOther && next.text == "(" && (t.kind == sqlText || t.kind == sqlName || t.kind == sqlWord && !d.calls[t.text]):
 			return calls
 		}
