@@ -79,13 +79,13 @@ func (t *textJob) ofSession(seg *approval.Segment) bool {
 	if name, long := strings.CutPrefix(option, "-SIG"); long && t.grammar == bash && strings.Trim(name, "0123456789") != "" {
 		option = "-" + name
 	}
-	known, ends := endingSignals(), []approval.ProcessID(nil)
+	background, ends := false, []approval.ProcessID(nil)
 	for i := at; i < len(seg.Argv); i++ {
 		if seg.Words != nil && !literal(seg.Words[i]) {
 			if !t.numbered(seg.Words[i]) {
 				return false
 			}
-			known = backgroundSignals()
+			background = true
 			continue
 		}
 		id, is := t.living(seg.Argv[i])
@@ -94,7 +94,7 @@ func (t *textJob) ofSession(seg *approval.Segment) bool {
 		}
 		ends = append(ends, id)
 	}
-	if at == len(seg.Argv) || !known[option] {
+	if at == len(seg.Argv) || !endingSignals()[option] || background && onlyShells(option) {
 		return false
 	}
 	seg.Ends = ends
@@ -110,12 +110,14 @@ func (t *textJob) living(number string) (id approval.ProcessID, ok bool) {
 	return t.began(pid)
 }
 
-// Signals that a kill may send: what INT and QUIT do in the background, only a shell can
-// say.
-var (
-	endingSignals     = words("-TERM -15 -KILL -9 -HUP -1 -0 -INT -2 -QUIT -3")
-	backgroundSignals = words("-TERM -15 -KILL -9 -HUP -0")
-)
+// endingSignals are those that a kill may send.
+var endingSignals = words("-TERM -15 -KILL -9 -HUP -1 -0 -INT -2 -QUIT -3")
+
+// onlyShells reports whether only a shell can say what a signal does in the background; a
+// -1 there may also mean all processes.
+func onlyShells(option string) bool {
+	return slices.Contains([]string{"-INT", "-2", "-QUIT", "-3", "-1"}, option)
+}
 
 // variable is the name of the variable that is all of a word, in quotes or not, or "".
 func variable(word approval.Word) (name string) {

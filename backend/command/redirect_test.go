@@ -69,7 +69,7 @@ func TestOpenInputs(t *testing.T) {
 		`cd sub && for f in c; do wc -l < "$f"; done`:                   true,
 		`cd sub && for f in a; do wc -l < "$f"; done`:                   false,
 	} {
-		world := approvaltest.NewWorld("/usr/bin/wc /usr/bin/head /usr/bin/cat /usr/bin/git /usr/bin/python3 /bin/sh /usr/bin/xargs /home/ann/p/a /home/ann/p/b.txt /home/ann/p/.env /home/ann/p/sub/c /home/ann/x /etc/hosts /home/ann/.ssh/id_rsa\n/home/ann/p/innocent -> /home/ann/.ssh/id_rsa")
+		world := approvaltest.NewWorld("/usr/bin/wc /usr/bin/head /bin/cat /usr/bin/git /usr/bin/python3 /bin/sh /usr/bin/xargs /home/ann/p/a /home/ann/p/b.txt /home/ann/p/.env /home/ann/p/sub/c /home/ann/x /etc/hosts /home/ann/.ssh/id_rsa\n/home/ann/p/innocent -> /home/ann/.ssh/id_rsa")
 		a := &command.Analyzer{World: world, Home: "/home/ann", UID: 1000}
 		a.SetPath([]string{"/usr/bin", "/bin"})
 		plan := a.Analyze(t.Context(), bash(text), approvaltest.Named("/home/ann/p"))

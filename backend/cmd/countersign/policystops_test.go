@@ -80,10 +80,10 @@ func TestStopsOfOurList(t *testing.T) {
 	}{
 		{starts.DenyAll, false, 0, 0, 0},
 		{starts.AskMe, false, 498, 275, 8},
-		{starts.AskMe, true, 261, 78, 8},
-		{starts.DeveloperTools, false, 250, 28, 8},
-		{starts.DeveloperTools, true, 195, 28, 8},
-		{starts.ProjectCommands, false, 115, 14, 8},
+		{starts.AskMe, true, 178, 64, 8},
+		{starts.DeveloperTools, false, 237, 15, 8},
+		{starts.DeveloperTools, true, 158, 15, 8},
+		{starts.ProjectCommands, false, 110, 12, 8},
 	} {
 		got, _ := replayOurs(t, ourList, test.start, test.answers)
 		h, w, p := got.Labels[labelHarmless], got.Labels[labelWork], got.Labels[labelPerson]
@@ -117,7 +117,7 @@ func TestStopsOfFour(t *testing.T) {
 		noOfferHW int // of 535
 	}{
 		{starts.DeveloperTools, false, 313, 30, 39},
-		{starts.DeveloperTools, true, 313, 30, 39},
+		{starts.DeveloperTools, true, 250, 26, 39},
 		{starts.ProjectCommands, false, 168, 23, 38},
 	} {
 		got, _ := replayOurs(t, fourList, test.start, test.answers)
@@ -141,9 +141,9 @@ func TestStopsOverTime(t *testing.T) {
 		answers bool
 		late    map[string]int // of 150 of each person, at most
 	}{
-		{starts.AskMe, true, map[string]int{"l1": 36, "l2": 41}},
-		{starts.DeveloperTools, false, map[string]int{"l1": 81, "l2": 84}},
-		{starts.DeveloperTools, true, map[string]int{"l1": 36, "l2": 41}},
+		{starts.AskMe, true, map[string]int{"l1": 33, "l2": 30}},
+		{starts.DeveloperTools, false, map[string]int{"l1": 78, "l2": 76}},
+		{starts.DeveloperTools, true, map[string]int{"l1": 33, "l2": 30}},
 	} {
 		got, late := replayOurs(t, longList, test.start, test.answers)
 		t.Logf("%s, answers %v: %+v late %v", test.start, test.answers, got.All, late)
