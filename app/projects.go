@@ -44,7 +44,7 @@ func (s *Settings) nameProject(d *store.Document, agentID, folder string) error 
 	return nil
 }
 
-// AllowProject lets the tests, builds and commits of a project of the list run without a
+// AllowProject lets the tests, builds, local git work and edits of a project of the list run without a
 // question: they run what its files say.
 func (s *Settings) AllowProject(agentID, rev, folder string) Saved {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)

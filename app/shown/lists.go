@@ -30,7 +30,7 @@ type ProjectRow struct {
 	Exact string `json:"exact"`
 	// Same is the folder whose rules count here too, "" for none.
 	Same string `json:"same,omitempty"`
-	// Commands tells that its tests, builds and commits run without a question.
+	// Commands tells that its tests, builds, local git work and edits run without a question.
 	Commands bool `json:"commands,omitempty"`
 }
 

@@ -138,7 +138,7 @@ func StartWords(s starts.Start, agentID, project string, made starts.Made) strin
 	}
 	words := fmt.Sprintf("Adds the start %q for %s: %d rules", s.Title(), whose, len(made.Entries))
 	if s == starts.ProjectCommands {
-		return words + ". Tests, builds and commits of " + inWords(project) + " run without a question: they run what its files say"
+		return words + ". Tests, builds, local git work and edits of files of " + inWords(project) + " run without a question: they run what its files say"
 	}
 	return words + " for programs and commands that only read"
 }

@@ -69,7 +69,7 @@ export interface Backend {
   lists(agentId: string): Promise<Lists>
   addTo(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
   removeFrom(agentId: string, rev: string, list: WordList, text: string): Promise<Saved>
-  /** Lets the tests, builds and commits of a project of the list run without a question. */
+  /** Lets the tests, builds, local git work and edits of a project of the list run without a question. */
   allowProject(agentId: string, rev: string, folder: string): Promise<Saved>
   setAnswersFrom(agentId: string, rev: string, gateway: string, on: boolean): Promise<Saved>
   undo(): Promise<Saved>

@@ -5,7 +5,7 @@ import type { ActivityRow, Agent, Before, ChangeLine, DayRate, End, EntryWarning
 /** What a person allowed, and how often. */
 const allowedSoOften = ({ start, names, times }: Before) =>
   start === 'developer-tools' ? `You allowed ${times} commands that only read`
-  : start ? `You allowed ${times} tests, builds and commits`
+  : start ? `You allowed ${times} tests, builds or edits`
   : `You allowed ${names.join(' and ') || 'exactly this'} ${times} times`
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
@@ -983,9 +983,9 @@ export const lists = {
   skillHint: 'The path of a program that you trust as it is now. If its file changes, it asks.',
   noProjects: 'No folder was named. A git checkout of yours is a project without it.',
   project: 'A project',
-  projectRunning: 'A project; tests, builds and commits run',
+  projectRunning: 'A project; tests, builds and edits run',
   projectSame: 'with the rules of',
-  allowProject: 'Allow tests, builds, commits',
+  allowProject: 'Allow tests, builds, edits',
   projectWouldRun: 'Tests, builds, local git work and edits of its files would run without a question. They run what the project’s files say.',
   notProject: 'Stays outside',
   projectGone: (why: string) => `Does not count: ${why}`,

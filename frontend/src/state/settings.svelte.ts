@@ -254,7 +254,7 @@ export class SettingsState {
     return this.#edit((id, rev) => this.#backend.removeFrom(id, rev, list, text))
   }
 
-  /** Lets tests, builds and commits of a project run, which run what its files say. */
+  /** Lets tests, builds, local git work and edits of a project run, which run what its files say. */
   allowProject(folder: string) {
     return this.#edit((id, rev) => this.#backend.allowProject(id, rev, folder))
   }
