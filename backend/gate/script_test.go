@@ -154,6 +154,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 			d.Add("*", approval.Entry{Pattern: name})
 		}
 		d.Add("*", approval.Entry{Pattern: work + "/tool"})
+		d.Add("*", approval.Entry{Pattern: work + "/swap"})
 		return nil
 	})
 	b.nobody()
@@ -163,16 +164,18 @@ func TestChangedByTheTextItself(t *testing.T) {
 		{`env -i CI=1 ./tool x; env -i nice ./tool y`, `code 0 "tool x\ntool y\n"`},
 		{`timeout 5 nice -n 1 ./tool x`, `code 0 "tool x\n"`},
 		{`nice -n 1 env ./tool x`, `code 0 "tool x\n"`},
-		{`cp evil tool && ./tool`, `denied binary-changed`},
-		{`cp evil tool && env ./tool`, `denied binary-changed`},
-		{`cp evil tool; nice env ./tool`, `denied binary-changed`},
-		{`mv evil tool; timeout 5 ./tool`, `denied binary-changed`},
-		{`mv evil tool; nice -n 1 ./tool`, `denied binary-changed`},
-		{`cp evil tool && ./tool $nothing`, `denied binary-changed`},
-		{`touch z1; cp evil tool; ./tool z*`, `denied binary-changed`},
-		{`cp evil tool; for i in a; do ./tool $i; done`, `denied binary-changed`},
+		{`./swap && ./tool`, `denied binary-changed`},
+		{`./swap && env ./tool`, `denied binary-changed`},
+		{`./swap; nice env ./tool`, `denied binary-changed`},
+		{`./swap; timeout 5 ./tool`, `denied binary-changed`},
+		{`./swap; nice -n 1 ./tool`, `denied binary-changed`},
+		{`./swap && ./tool $nothing`, `denied binary-changed`},
+		{`touch z1; ./swap; ./tool z*`, `denied binary-changed`},
+		{`./swap; for i in a; do ./tool $i; done`, `denied binary-changed`},
+		{`cp evil tool && ./tool`, `denied writes-file`},
+		{`mv evil tool; nice -n 1 ./tool`, `denied writes-file`},
 		{`env ./plain`, `denied allowlist-miss`},
-		{`cp evil tool; ls | xargs ./tool`, `denied wrapper-unclear`},
+		{`./swap; ls | xargs ./tool`, `denied wrapper-unclear`},
 		{`cp -P out up; touch up/mark`, `denied outside-folder`},
 		{`cp -P out up; cat up/other`, `code 0 "secret\n"`},
 		{`D=$(cat which); cat "$HOME/$D"`, `denied protected-state`},
@@ -188,6 +191,7 @@ func TestChangedByTheTextItself(t *testing.T) {
 		for _, err := range []error{
 			os.RemoveAll(work), os.MkdirAll(filepath.Join(work, "sub"), 0o755), os.MkdirAll(b.path("other"), 0o755), os.MkdirAll(b.path(".ssh"), 0o700),
 			os.WriteFile(filepath.Join(work, "tool"), []byte("#!/bin/sh\necho tool $*\n"), 0o755),
+			os.WriteFile(filepath.Join(work, "swap"), []byte("#!/bin/sh\ncp evil tool\n"), 0o755),
 			os.WriteFile(filepath.Join(work, "evil"), []byte("#!/bin/sh\ntouch "+b.path("mark")+"\n"), 0o755),
 			os.WriteFile(filepath.Join(work, "plain"), []byte("touch "+b.path("mark")+"\n"), 0o755),
 			os.WriteFile(filepath.Join(work, "which"), []byte(".ssh\n"), 0o644),

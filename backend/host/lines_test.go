@@ -191,12 +191,15 @@ func TestLinesSayAll(t *testing.T) {
 		say    []string
 		inPart bool // a part of its own shows it in the window
 	}{
-		"Source":          {approval.Entry{Source: "allow-always"}, []string{"written by allow-always"}, false},
-		"ArgPattern":      {approval.Entry{ArgPattern: "^a, in /tmp$"}, []string{"arguments match '^a, in /tmp$'"}, true},
-		"Args":            {approval.Entry{Args: []string{"TOKEN=$(rm x)"}}, []string{"'TOKEN=$(rm x)'"}, true},
-		"ArgsExact":       {approval.Entry{ArgsExact: true}, []string{"no further arguments"}, true},
-		"Env":             {approval.Entry{Env: map[string][]string{"GOOS": {"linux", "a b"}, "PORT": {"*"}}}, []string{"with GOOS=linux and 'GOOS=a b' and any value of PORT"}, true},
-		"Allows":          {approval.Entry{Allows: approval.AllAllowed}, []string{"allows writing named files of the project and writing new temporary files and starting programs of the project and requests that send nothing and requests that may send something and exactly this code"}, true},
+		"Source":     {approval.Entry{Source: "allow-always"}, []string{"written by allow-always"}, false},
+		"ArgPattern": {approval.Entry{ArgPattern: "^a, in /tmp$"}, []string{"arguments match '^a, in /tmp$'"}, true},
+		"Args":       {approval.Entry{Args: []string{"TOKEN=$(rm x)"}}, []string{"'TOKEN=$(rm x)'"}, true},
+		"ArgsExact":  {approval.Entry{ArgsExact: true}, []string{"no further arguments"}, true},
+		"Env":        {approval.Entry{Env: map[string][]string{"GOOS": {"linux", "a b"}, "PORT": {"*"}}}, []string{"with GOOS=linux and 'GOOS=a b' and any value of PORT"}, true},
+		"Allows": {approval.Entry{Allows: approval.AllAllowed}, []string{
+			"allows writing named files of the project and writing new temporary files and starting programs of the project", "asking named databases of the project",
+			"requests that send nothing and requests that may send something and exactly this code", "code that only reads and prints",
+		}, true},
 		"Hosts":           {approval.Entry{Hosts: []string{"h.example", "i.example:8080"}}, []string{"of h.example and i.example:8080"}, true},
 		"Input":           {approval.Entry{Input: digest}, []string{"with the input of SHA-256 " + digest}, true},
 		"Cwd":             {approval.Entry{Cwd: "/w, x"}, []string{"in '/w, x'"}, true},
