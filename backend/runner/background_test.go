@@ -240,7 +240,8 @@ func TestBackgroundIsJudgedAnew(t *testing.T) {
 	r, dir := newRunner(t), scriptFolder(t)
 	script(t, filepath.Join(dir, "tool"), "#!/bin/sh\necho old\n")
 	script(t, filepath.Join(dir, "other"), "#!/bin/sh\necho new\n")
-	for _, text := range []string{`cp other tool & wait; ./tool`, `true & ./tool`, `true & { sleep 0.1; ./tool; } & wait`} {
+	script(t, filepath.Join(dir, "swap"), "#!/bin/sh\ncp other tool\n")
+	for _, text := range []string{`./swap & wait; ./tool`, `true & ./tool`, `true & { sleep 0.1; ./tool; } & wait`} {
 		job, judged := behindJob(t, dir, text), false
 		final := job.Final
 		job.Final = func(seg int, argv []string, dir string) (*approval.Plan, error) {
