@@ -30,7 +30,10 @@ func TestPythonAsBash(t *testing.T) {
 		t.Skip("skipped: ", err)
 	}
 	dir := t.TempDir()
-	fake := "#!/bin/sh\n{ printf '%s\\0' \"$@\"; printf '\\1'; case \" $*\" in *c*) ;; *) cat;; esac; printf '\\2'; } >> \"$TOLD\"\n"
+	// Each run tells in a file of its own. The words up to the first that is no option say
+	// where the program comes from.
+	fake := "#!/bin/sh\nfrom=input\nfor a; do case $a in -) break;; -*c*) from=words; break;; -*) ;; *) break;; esac; done\n" +
+		"{ printf '%s\\0' \"$@\"; printf '\\1'; [ $from = words ] || cat; } > \"$TOLD/$$\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "python3.12"), []byte(fake), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -48,18 +51,26 @@ func TestPythonAsBash(t *testing.T) {
 			continue
 		}
 		passed++
-		told := filepath.Join(dir, "told")
-		os.Remove(told)
+		told := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", text.String())
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir + ":/usr/bin:/bin", "TOLD=" + told}
 		_ = cmd.Run() // it may well fail
-		data, _ := os.ReadFile(told)
-		for run := range strings.SplitSeq(strings.TrimSuffix(string(data), "\x02"), "\x02") {
+		files, err := filepath.Glob(filepath.Join(told, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := string(data)
 			words, program, _ := strings.Cut(run, "\x01")
 			args := strings.Split(strings.TrimSuffix(words, "\x00"), "\x00")
-			if at := slices.IndexFunc(args, func(a string) bool { return a[:min(1, len(a))] == "-" && strings.Contains(a, "c") }); at >= 0 {
-				if _, program, _ = strings.Cut(args[at], "c"); program == "" && at+1 < len(args) {
-					program = args[at+1]
+			option := slices.IndexFunc(args, func(a string) bool { return a == "-" || !strings.HasPrefix(a, "-") || strings.Contains(a, "c") })
+			if option >= 0 && args[option] != "-" && strings.HasPrefix(args[option], "-") {
+				if _, program, _ = strings.Cut(args[option], "c"); program == "" && option+1 < len(args) {
+					program = args[option+1]
 				}
 			}
 			if _, why := oneliner.Python(program); why != "" {
