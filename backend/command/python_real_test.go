@@ -41,7 +41,7 @@ func TestPythonAsBash(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewSource(26))
-	passed := 0
+	passed, ran := 0, 0
 	for range approvaltest.Rounds(t, 20_000, 1_500) {
 		var text strings.Builder
 		for range 1 + r.Intn(6) {
@@ -59,6 +59,7 @@ func TestPythonAsBash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ran += len(files)
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			if err != nil {
@@ -78,7 +79,9 @@ func TestPythonAsBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d passed", passed)
+	if t.Logf("%d passed, and Python ran %d times", passed, ran); ran < passed/2 || passed < 50 {
+		t.Error("too few of them ran to tell anything")
+	}
 }
 
 // pythonCovered reports whether an entry that covers code which only reads lets a text pass.
